@@ -11,8 +11,6 @@ export interface Drawn {
   readonly [property: string]: unknown;
 }
 
-/** The machine may be busy with other tests. */
-
 export function drawn(page: Page, what: 'nodes' | 'edges', ...properties: string[]): Promise<Drawn[]> {
   return page.evaluate(
     ([kind, names]) => {
