@@ -17,7 +17,11 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/client': ['@modelcontextprotocol/client@2.4.0'],
   '@modelcontextprotocol/inspector': ['@modelcontextprotocol/inspector@2.12.0'],
   '@ai-sdk/mcp': ['@ai-sdk/mcp@2.0.96'],
-  '@langchain/mcp-adapters': ['@langchain/mcp-adapters@1.1.4', '@langchain/core@1.2.13'],
+  '@langchain/mcp-adapters': [
+    '@langchain/mcp-adapters@1.1.4',
+    '@langchain/core@1.2.13',
+    '@langchain/langgraph@1.4.10',
+  ],
   '@openai/agents': ['@openai/agents@0.20.0', 'zod@4.6.7'],
   '@anthropic-ai/claude-code': ['@anthropic-ai/claude-code@2.1.197'],
   '@openai/codex': ['@openai/codex@0.169.0'],
