@@ -260,6 +260,9 @@ const wanted = process.argv[2] ?? '';
 const connect = CLIENTS[wanted];
 if (!connect) throw new Error(`no such client: ${wanted}; there are ${Object.keys(CLIENTS).join(', ')}`);
 
+// Ends the agents, too.
+process.once('SIGTERM', () => process.exit(1));
+
 const verdicts: Record<string, true | string> = {};
 async function judge(name: string, check: () => Promise<unknown>): Promise<void> {
   try {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type {
   Audience,
   Clock,
@@ -117,8 +118,15 @@ export class ServerLife implements ConnectionListener {
     if (this.#closed) throw new UpstreamFault(unavailable(name, 'it was stopped'));
     if (this.#settings.disabled) throw new UpstreamFault(disabled(this.#settings));
     if (this.#live && !this.#live.connection.closed) return this.#live;
-    const wait = (isWanted ? this.#wantedAt : this.#retryAt) - this.#context.clock.monotonic();
-    if (this.#error && wait > 0 && !this.#starting) throw new UpstreamFault(again(this.#error, wait));
+    const now = this.#context.clock.monotonic();
+    if (this.#error && !this.#starting && now < this.#retryAt) {
+      const wait = this.#wantedAt - now;
+      if (!isWanted || wait > this.#context.backoff.baseMs)
+        throw new UpstreamFault(again(this.#error, this.#retryAt - now));
+      // Calls in a loop do not start processes in a loop.
+      if (wait > 0) await setTimeout(wait, undefined, { signal });
+      signal?.throwIfAborted();
+    }
     this.#starting ??= this.#start().finally(() => {
       this.#starting = null;
     });
@@ -208,7 +216,7 @@ export class ServerLife implements ConnectionListener {
       this.#retryAt = 0;
       this.connected().catch(() => {});
     };
-    this.#retry = setTimeout(seek, Math.max(this.#backoff(), this.#backoff(1))).unref();
+    this.#retry = globalThis.setTimeout(seek, Math.max(this.#backoff(), this.#backoff(1))).unref();
   }
 
   #backoff(failures = this.#failures): number {
