@@ -114,6 +114,10 @@ export async function tryServers({ only, folder: scratch }: PartOptions): Promis
     const searches = chosen.flatMap(([, { search }]) => (search ? [search] : []));
     const first = await searchOnce(serving, searches[0]?.[0] ?? 'read a text file');
     must(first.tools.length > 0 || first.note !== '', 'the first search is empty and says nothing');
+    must(
+      !first.note.includes('EPIPE'),
+      'a reason of the first search is that a dead process cannot be written to',
+    );
     const { stdout } = await runPml(['doctor', '--json', '--data', data], { cwd: data });
     const checks: readonly DoctorCheck[] = JSON.parse(stdout).checks;
     const checkOf = (name: string) =>
@@ -143,7 +147,7 @@ export async function tryServers({ only, folder: scratch }: PartOptions): Promis
       must(answer.status === 'success', `the mended server: ${JSON.stringify(answer).slice(0, 300)}`);
     }
     const told = checks.find(({ name, status }) => name === 'servers' && status === 'ok')?.message;
-    const found = `The first search, right after the start, found ${first.tools.join(', ') || 'nothing'}; its note: ${first.note || 'none'}`;
+    const found = `The first search, right after the start, found ${first.tools.join(', ') || 'nothing'}; its note: "${first.note || 'none'}"`;
     return {
       text: `${tableOf(['server', 'package', 'verdict', 'told'], rows)}\n\n${told}. ${found}`,
       failed,

@@ -114,7 +114,10 @@ describe('a process that fails', () => {
       return { tried: logged.length > before, hint: reply.ok ? null : reply.error.hint };
     };
     expect(await startsAt(0)).toMatchObject({ tried: true });
-    expect(await startsAt(749)).toEqual({ tried: false, hint: expect.stringMatching(/^Check "command" and .*retries in 1 s/) });
+    expect(await startsAt(749)).toEqual({
+      tried: false,
+      hint: expect.stringMatching(/^Check "command" and .*retries in 1 s/),
+    });
     expect(await startsAt(751)).toMatchObject({ tried: true });
     expect(await startsAt(751 + 1_499)).toMatchObject({ tried: false });
     expect(await startsAt(751 + 1_501)).toMatchObject({ tried: true });

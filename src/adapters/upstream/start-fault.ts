@@ -12,7 +12,7 @@ const DEFAULTS = {
 
 /** A frame of a stack, the line of Node's version, a brace alone, or one field of a printed error. */
 const NOISE =
-  /^\s*(?:at (?:async |new )?\S+(?: |$)|Node\.js v\d|[\][{}()^\s]*$|(?:errno|code|syscall|hostname|requireStack): )/;
+  /^(?:at (?:async |new )?\S|Node\.js v\d|[\][{}()^ ]*$|(?:errno|code|syscall|hostname|requireStack): )/;
 const ERROR = /error\]?:|\bfatal\b|\bpanic\b/i;
 const COMPLAINT =
   /\b(?:required|requires|missing|must|cannot|please|invalid|failed|denied|refused|not (?:set|provided|found|defined))\b/i;
@@ -66,8 +66,8 @@ function toldFailure(server: string, reason: string, written: readonly string[])
  * The lines of most use to a person: errors, each with the line after it, which often says what to do; otherwise
  * complaints; otherwise the last ones. Frames of stacks and usage texts come last in what servers write.
  */
-export function tellingLines(written: readonly string[]): readonly string[] {
-  const lines = written.map(plain).filter((line) => !NOISE.test(line));
+function tellingLines(written: readonly string[]): readonly string[] {
+  const lines = written.map(plain).filter((line) => !NOISE.test(line.trim()));
   const errors = lines.filter((line, at) => ERROR.test(line) || ERROR.test(lines[at - 1] ?? ''));
   const complaints = lines.filter((line) => COMPLAINT.test(line));
   const chosen = [errors, complaints, lines].find((some) => some.length > 0) ?? [];
