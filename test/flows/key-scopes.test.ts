@@ -46,7 +46,9 @@ async function office(over: Parameters<typeof peopleGateway>[0] = {}) {
 
 /** What keys without a scope have done with the vault, so that everything learned knows of it. */
 async function robbery({ ask, wide, gateway }: Awaited<ReturnType<typeof office>>): Promise<string> {
-  const code = 'const gold = await mcp.vault.open_safe({}); return [await mcp.shelf.look({ gold })]';
+  const code = `const first = await mcp.shelf.look({});
+    const gold = await mcp.vault.open_safe({ first });
+    return [await mcp.shelf.look({ gold })]`;
   for (let i = 0; i < 3; i++) {
     const ran = await ask(wide, 'POST', '/api/execute', { code, intent: 'look for the gold' });
     expect(ran.body.status).toBe('success');
@@ -156,7 +158,9 @@ test('[SCOPE-3] what a key may not use it does not see: search, suggest, next, g
         await callTool(client, 'pml_search_capabilities', { query: 'look for the gold' }),
       ),
       suggest: await post('/api/suggest', { intent: 'look for the gold' }),
-      next: await post('/api/next', { intent: 'look for the gold', executed: [] }),
+      next: await post('/api/next', { intent: 'look for the gold', executed: ['shelf:look'] }),
+      begun: await post('/api/next', { intent: 'open the safe', executed: [] }),
+      otherWords: await post('/api/suggest', { intent: 'open the safe and look at the books' }),
       graph: await get('/api/graph'),
       types: await get('/api/types'),
       servers: await get('/api/servers'),

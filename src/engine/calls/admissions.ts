@@ -119,7 +119,7 @@ export function createAdmissions({
     const attempt = async () => {
       for (;;) {
         const isAlone = own.calls === 0;
-        const limit = await store.usage.reserve({ keyId: account, ...reservation, mayExceed: isAlone });
+        const limit = await store.usage.reserve({ keyId: account, ...reservation });
         if (!limit) {
           own.calls++;
           return null;
