@@ -41,7 +41,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     inventory: (caller = {}) => {
       if (opened) return opened.inventory(caller);
       // What was remembered is everything there is.
-      return caller.who && isRestricted(caller.who) ? '' : inventory;
+      return caller.who && isRestricted(caller.who) ? 'The list of tools is still loading.' : inventory;
     },
     logs: (server) => opened?.logs(server) ?? [],
     store: waitingStore(async () => (await opening).store),

@@ -74,8 +74,7 @@ export function peopleRules(store: () => Store): void {
       { unit: 'calls', per: 'hour', most: 10 },
     ] as const;
     const one = { calls: 1, tokens: 0, seconds: 0 };
-    const reserve = (moment: Date) =>
-      store().usage.reserve({ keyId, at: moment, amount: one, limits, mayExceed: true });
+    const reserve = (moment: Date) => store().usage.reserve({ keyId, at: moment, amount: one, limits });
     const made = await Promise.all(Array.from({ length: 64 }, () => reserve(at)));
     expect(made.filter((limit) => limit === null)).toHaveLength(10);
     expect(made.find((limit) => limit !== null)).toEqual(limits[1]);
@@ -93,10 +92,8 @@ export function peopleRules(store: () => Store): void {
     const [keyId, at] = [randomUUID(), AT];
     const limits = [{ unit: 'tokens', per: 'hour', most: 100 }] as const;
     const order = { keyId, at, amount: { calls: 1, tokens: 60, seconds: 0 }, limits };
-    expect(await store().usage.reserve({ ...order, mayExceed: false })).toBeNull();
-    expect(await store().usage.reserve({ ...order, mayExceed: false })).toEqual(limits[0]);
-    expect(await store().usage.reserve({ ...order, mayExceed: true })).toBeNull();
-    expect(await store().usage.reserve({ ...order, mayExceed: true })).toEqual(limits[0]);
+    expect([await store().usage.reserve(order), await store().usage.reserve(order)]).toEqual([null, null]);
+    expect(await store().usage.reserve(order)).toEqual(limits[0]);
     await store().usage.correct({ keyId, at, amount: { calls: 0, tokens: -70, seconds: 2.5 } }, ['hour']);
     expect(await store().usage.read(keyId, at)).toMatchObject([{ calls: 2, tokens: 50, seconds: 2.5 }]);
   });

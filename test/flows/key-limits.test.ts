@@ -47,12 +47,18 @@ const TEN: UsageLimit = { unit: 'calls', per: 'day', most: 10 };
 test('[SCOPE-4] of 64 calls at once, by tool, program and plan, as many are made as the key has left', async () => {
   const { call, calls, gateway, store } = await counted();
   const caller = limited(TEN);
-  const code = 'return (await Promise.allSettled([1, 2, 3, 4].map((i) => mcp.s.a({ i })))).length';
-  const tasks = [1, 2, 3, 4].map((i) => ({ id: `t${i}`, tool: 's:a', arguments: { i }, dependsOn: [] }));
+  const code =
+    'return (await Promise.allSettled([1, 2, 3, 4, 5, 6, 7, 8].map((i) => mcp.s.a({ i })))).length';
+  const tasks = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => ({
+    id: `t${i}`,
+    tool: 's:a',
+    arguments: { i },
+    dependsOn: [],
+  }));
   const made = await Promise.all([
     ...Array.from({ length: 32 }, (_, i) => call(caller, { i })),
-    ...Array.from({ length: 4 }, () => gateway.executeCode({ code }, caller)),
-    ...Array.from({ length: 4 }, () => gateway.executeWorkflow({ tasks, inputs: [] }, null, caller)),
+    ...Array.from({ length: 2 }, () => gateway.executeCode({ code }, caller)),
+    ...Array.from({ length: 2 }, () => gateway.executeWorkflow({ tasks, inputs: [] }, null, caller)),
   ]);
   expect(calls).toHaveLength(10);
   const refused = made.find(({ error }) => error?.code === 'rate_limited');

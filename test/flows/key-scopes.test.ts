@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { expect, onTestFinished, test } from 'vitest';
 import { FULL_SCOPE, type KeyScope } from '../../src/core/vocabulary/key-scope.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
-import type { MemoryServer } from '../memory/upstream-server.ts';
+import type { MemoryServer, MemoryTool } from '../memory/upstream-server.ts';
 import { OWNER_TOKEN } from '../support/http-gateway.ts';
 import { callTool, rawRequest } from '../support/mcp-endpoints.ts';
 import { peopleGateway } from '../support/people-gateway.ts';
@@ -14,7 +14,14 @@ const DESK: KeyScope = { ...FULL_SCOPE, tools: { allow: ['desk:*', 'shelf:*'], d
 /** A `vault` that a key of scope `DESK` is not to know of, and a `shelf` of which it may use one tool. */
 async function office(over: Parameters<typeof peopleGateway>[0] = {}) {
   const calls: string[] = [];
-  const noted = (name: string, more: JsonObject = {}) => tool(name, () => calls.push(name), more);
+  const noted = (name: string, more: JsonObject = {}): MemoryTool => {
+    const { definition, call } = tool(name, () => calls.push(name), more);
+    const told: MemoryTool['call'] = (args, { notify }) => {
+      notify('notifications/message', { level: 'error', data: `${name} was called` });
+      return call(args);
+    };
+    return { definition, call: told };
+  };
   const vault: MemoryServer = {
     name: 'vault',
     tools: [noted('open_safe', { description: 'Open the safe and read the gold', ...READS })],
@@ -46,7 +53,9 @@ async function office(over: Parameters<typeof peopleGateway>[0] = {}) {
 
 /** What keys without a scope have done with the vault, so that everything learned knows of it. */
 async function robbery({ ask, wide, gateway }: Awaited<ReturnType<typeof office>>): Promise<string> {
-  const code = 'const gold = await mcp.vault.open_safe({}); return [await mcp.shelf.look({ gold })]';
+  const code = `const first = await mcp.shelf.look({});
+    const gold = await mcp.vault.open_safe({ first });
+    return [await mcp.shelf.look({ gold })]`;
   for (let i = 0; i < 3; i++) {
     const ran = await ask(wide, 'POST', '/api/execute', { code, intent: 'look for the gold' });
     expect(ran.body.status).toBe('success');
@@ -156,7 +165,9 @@ test('[SCOPE-3] what a key may not use it does not see: search, suggest, next, g
         await callTool(client, 'pml_search_capabilities', { query: 'look for the gold' }),
       ),
       suggest: await post('/api/suggest', { intent: 'look for the gold' }),
-      next: await post('/api/next', { intent: 'look for the gold', executed: [] }),
+      next: await post('/api/next', { intent: 'look for the gold', executed: ['shelf:look'] }),
+      begun: await post('/api/next', { intent: 'open the safe', executed: [] }),
+      otherWords: await post('/api/suggest', { intent: 'open the safe and look at the books' }),
       graph: await get('/api/graph'),
       types: await get('/api/types'),
       servers: await get('/api/servers'),
@@ -185,6 +196,18 @@ test('[SCOPE-3] what a key may not use it does not see: search, suggest, next, g
   );
   const next = await ask(narrow, 'POST', '/api/next', { intent: 'x', executed: ['vault:open_safe'] });
   expect(next.body.error.code).toBe('not_found');
+});
+
+test('[SCOPE-3] a client hears nothing from a server that its key may not use', async () => {
+  const { ask, narrow, wide, connect } = await office();
+  const heard: unknown[] = [];
+  const client = await connect(narrow);
+  client.fallbackNotificationHandler = async ({ params }) => void heard.push(params?.data);
+  await client.setLoggingLevel('debug');
+  for (const name of ['vault:open_safe', 'shelf:look'])
+    await ask(wide, 'POST', '/api/execute', { tool: name, arguments: {} });
+  await expect.poll(() => heard).toContain('look was called');
+  expect(heard).toEqual(['look was called']);
 });
 
 test('[SCOPE-7] a run stays within the scope of the key that began it, whoever takes it up, and another key of its user cannot', async () => {

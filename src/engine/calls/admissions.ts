@@ -34,7 +34,8 @@ const DEFAULTS = {
 
 /** A call that may be made. `end` comes in any case; without an answer the call counts for nothing. */
 export interface Pass {
-  answered(answer: unknown): void;
+  /** `ms`: how long the server took; a person who had to decide first took none of the key's time. */
+  answered(answer: unknown, ms: number): void;
   end(): Promise<void>;
 }
 
@@ -119,7 +120,7 @@ export function createAdmissions({
     const attempt = async () => {
       for (;;) {
         const isAlone = own.calls === 0;
-        const limit = await store.usage.reserve({ keyId: account, ...reservation, mayExceed: isAlone });
+        const limit = await store.usage.reserve({ keyId: account, ...reservation });
         if (!limit) {
           own.calls++;
           return null;
@@ -185,12 +186,10 @@ export function createAdmissions({
         }
       }
       let answer: { readonly text: string; readonly used: Usage } | null = null;
-      const from = clock.monotonic();
       return {
-        answered(given) {
-          const seconds = (clock.monotonic() - from) / 1_000;
+        answered(given, ms) {
           const { characters } = weighJson([args, given]);
-          const used = { calls: 1, tokens: estimateTokens(characters), seconds };
+          const used = { calls: 1, tokens: estimateTokens(characters), seconds: ms / 1_000 };
           answer = { text: most === null ? '' : comparable(given), used };
         },
         async end() {

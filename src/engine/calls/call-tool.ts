@@ -124,8 +124,9 @@ async function makeCall(
           keep === 'full' ? call.arguments : undefined,
           scope.madeAt,
         );
+  const sentAt = scope.ports.clock.monotonic();
   const reply = await callUpstream(scope, entry, call);
-  pass?.answered(reply);
+  pass?.answered(reply, scope.ports.clock.monotonic() - sentAt);
   if (!reply.ok) {
     const { message, errorType } = reply.error;
     span?.end({ success: false, ...(keep === 'full' && { error: message }), errorType });

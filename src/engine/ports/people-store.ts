@@ -49,8 +49,6 @@ export interface UsageOrder {
 
 export interface UsageReservation extends UsageOrder {
   readonly limits: readonly UsageLimit[];
-  /** Lets what is not known before a call exceed a limit that is not used up yet. */
-  readonly mayExceed: boolean;
 }
 
 /** How much keys have used, for all gateways on the store. */
@@ -76,16 +74,19 @@ export function windowEnd(per: UsageSpan, at: Date): Date {
   return new Date(windowStart(per, at).getTime() + SPAN_MS[per]);
 }
 
-/** Every store decides in the same way, given what is used with the amount added. */
+/**
+ * Every store decides in the same way, given what is used with the amount added: a limit that is not used up yet admits
+ * one more, since what that takes is known only afterwards.
+ */
 export function exceeded(
-  { limits, amount, mayExceed }: Pick<UsageReservation, 'limits' | 'amount' | 'mayExceed'>,
+  { limits, amount }: Pick<UsageReservation, 'limits' | 'amount'>,
   after: readonly (Usage & { readonly per: UsageSpan })[],
 ): UsageLimit | null {
-  const isOver = ({ unit, per, most }: UsageLimit) => {
+  const isUsedUp = ({ unit, per, most }: UsageLimit) => {
     const used = after.find((window) => window.per === per)?.[unit] ?? 0;
-    return used - amount[unit] >= most || (used > most && !mayExceed);
+    return used - amount[unit] >= most;
   };
-  return limits.find(isOver) ?? null;
+  return limits.find(isUsedUp) ?? null;
 }
 
 export const AUDIT_ACTIONS = [
