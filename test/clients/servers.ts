@@ -158,13 +158,15 @@ export async function tryServers({ only, folder: scratch }: PartOptions): Promis
   }
 }
 
-/** The last line of what doctor says, with the variables that its hint names. */
+/** The last line of what doctor says, without what differs from run to run. */
 function toldBy(check: DoctorCheck | undefined): string {
   if (!check) return '';
   const lines = check.message.split('\n').map((line) => line.trim());
   return lines
     .at(-1)!
     .replace(/^\w+: Server "\w+" /, '')
+    .replace(/^\[\d+\] /, '')
+    .replace(/'\/\S*\//, "'…/")
     .slice(0, 160)
     .replaceAll('|', '\\|');
 }
