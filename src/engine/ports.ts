@@ -30,6 +30,8 @@ export {
   type KeyStore,
   keyCreated,
   keyRevoked,
+  type OAuthRecord,
+  type OAuthStore,
 } from './ports/people-store.ts';
 export type {
   Bridge,
@@ -63,7 +65,9 @@ export type {
 } from './ports/sandbox.ts';
 export type {
   EmbeddingSettings,
+  IssuerSettings,
   LearningSettings,
+  OAuthSettings,
   PermissionSettings,
   RecordRule,
   RetentionSettings,

@@ -20,6 +20,13 @@ export interface Principal {
   readonly keyId: string | null;
   /** The browser's login; absent for programs. */
   readonly loginId?: string;
+  /** The OAuth client that acts for them; absent when they act themselves. */
+  readonly clientId?: string;
+}
+
+/** Whether two requests come from the same caller: a client does not share what its user's key has opened. */
+export function isSameCaller(a: Principal, b: Principal): boolean {
+  return a.keyId === b.keyId && a.clientId === b.clientId;
 }
 
 export const VISIBILITIES = ['private', 'shared'] as const;

@@ -5,7 +5,7 @@ import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { GraphStore, RollupStore } from './graph-store.ts';
-import type { AuditStore, KeyStore } from './people-store.ts';
+import type { AuditStore, KeyStore, OAuthStore } from './people-store.ts';
 import type { SuggestionStore } from './suggestion-store.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 
@@ -28,6 +28,7 @@ export interface Store {
   readonly suggestions: SuggestionStore;
   readonly keys: KeyStore;
   readonly audit: AuditStore;
+  readonly oauth: OAuthStore;
   close(): Promise<void>;
 }
 
