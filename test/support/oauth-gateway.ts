@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { KeyRole } from '../../src/core/vocabulary/principal.ts';
 import { createKeyRing } from '../../src/engine/people/people-service.ts';
-import type { OAuthSettings, Store } from '../../src/engine/ports.ts';
+import type { OAuthSettings, ServerSettings, Store } from '../../src/engine/ports.ts';
 import { createAccess } from '../../src/surfaces/http/access.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { createApp } from '../../src/surfaces/http/create-app.ts';
@@ -10,7 +10,7 @@ import { hostsOf } from '../../src/surfaces/http/guard.ts';
 import { listen } from '../../src/surfaces/http/listen.ts';
 import { createInboundOAuth } from '../../src/surfaces/http/oauth/inbound-oauth.ts';
 import { createMcpEndpoints } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
-import type { MemoryServer } from '../memory/upstream-server.ts';
+import { openUpstream } from '../contracts/upstream-support.ts';
 import { OWNER_TOKEN } from './http-gateway.ts';
 import { testGateway, tool } from './test-gateway.ts';
 
@@ -25,15 +25,15 @@ export interface OAuthGatewayOptions {
   /** Goes on with what an earlier gateway stored. */
   readonly store?: Store;
   readonly port?: number;
-  readonly servers?: readonly MemoryServer[];
-  readonly now?: () => number;
+  /** Real servers instead of those in memory. */
+  readonly servers?: readonly ServerSettings[];
 }
 
 /** The real engine behind the real HTTP surface, with OAuth: servers `desk` and `shed` with an `echo` each. */
 export async function oauthGateway(options: OAuthGatewayOptions = {}) {
   const echo = (name: string) => ({ name, tools: [tool('echo', (args) => args)] });
   const { gateway, store } = await testGateway({
-    servers: [echo('desk'), echo('shed'), ...(options.servers ?? [])],
+    ...(options.servers ? realServers(options.servers) : { servers: [echo('desk'), echo('shed')] }),
     ...(options.store && { store: options.store }),
   });
   const logger = { log: () => {} };
@@ -41,6 +41,7 @@ export async function oauthGateway(options: OAuthGatewayOptions = {}) {
   gateway.events.follow(({ event }) => event.type === 'key_changed' && keys.forget());
   const access = createAccess(OWNER_TOKEN, { keys });
   const mcp = createMcpEndpoints(gateway, { version: '0.0.0', logger });
+  let passed = 0;
   let url = '';
   const settings = () => {
     const current = gateway.settings();
@@ -65,7 +66,7 @@ export async function oauthGateway(options: OAuthGatewayOptions = {}) {
       keys,
       logger,
       ...(options.fetch && { fetch: options.fetch }),
-      ...(options.now && { now: options.now }),
+      now: () => Date.now() + passed,
     }),
   });
   const listener = await listen(app, '127.0.0.1', options.port ?? 0);
@@ -89,32 +90,59 @@ export async function oauthGateway(options: OAuthGatewayOptions = {}) {
         : await access.sessionFor(secret);
     return createBrowser(url, session?.secret);
   };
-  return { url, port, gateway, store, access, keyFor, browser, stranger: createBrowser(url), close };
+  return {
+    url,
+    port,
+    gateway,
+    store,
+    access,
+    keyFor,
+    browser,
+    stranger: createBrowser(url),
+    /** For a second a token that was seen is not looked up again. */
+    passASecond: () => {
+      passed += 1_001;
+    },
+    close,
+  };
+}
+
+function realServers(servers: readonly ServerSettings[]) {
+  const { upstream, dispose } = openUpstream(servers);
+  onTestFinished(dispose);
+  const offered = servers.map((server) => ({ ...server, tools: { include: ['*'], exclude: [] } }));
+  return { upstream, settings: { servers: offered } };
 }
 
 export type OAuthGateway = Awaited<ReturnType<typeof oauthGateway>>;
 
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the answer can be anything
+  readonly body: any;
+}
+
 export interface Browser {
   /** Follows nothing; keeps cookies, by path. */
   get(address: string, headers?: Record<string, string>): Promise<Response>;
+  post(address: string, form: URLSearchParams): Promise<Response>;
   /** What the consent page would show. */
-  // biome-ignore lint/suspicious/noExplicitAny: checked by the tests
-  asked(consent: string): Promise<{ status: number; body: any }>;
+  asked(consent: string): Promise<Answer>;
   decide(
     consent: string,
     decision: { allow: boolean; key_id?: string | null },
     headers?: Record<string, string>,
-    // biome-ignore lint/suspicious/noExplicitAny: checked by the tests
-  ): Promise<{ status: number; body: any }>;
+  ): Promise<Answer>;
   readonly cookies: ReadonlyMap<string, { path: string; value: string }>;
 }
 
-function createBrowser(url: string, session?: string): Browser {
+/** Keeps cookies and follows nothing, like a browser that is watched step by step. */
+export function createBrowser(url: string, session?: string): Browser {
   const cookies = new Map<string, { path: string; value: string }>();
   const send = async (address: string, init: RequestInit = {}) => {
     const to = new URL(address, url);
     const cookie = [...cookies]
-      .filter(([, { path }]) => to.pathname === path || to.pathname.startsWith(`${path}/`))
+      .filter(([, { path }]) => `${to.pathname}/`.startsWith(path === '/' ? path : `${path}/`))
       .map(([name, { value }]) => `${name}=${value}`)
       .join('; ');
     const reply = await fetch(to, {
@@ -137,6 +165,7 @@ function createBrowser(url: string, session?: string): Browser {
   return {
     cookies,
     get: (address, headers = {}) => send(address, { headers }),
+    post: (address, form) => send(address, { method: 'POST', body: form }),
     asked: async (consent) => await answer(await send(`${consent}/decision`, { headers: authorization })),
     decide: async (consent, decision, headers = {}) =>
       await answer(
@@ -161,11 +190,7 @@ export function pkce(): Pkce {
 
 /** A hosted client, step by step. */
 export function hostedClient(url: string) {
-  // biome-ignore lint/suspicious/noExplicitAny: checked by the tests
-  const post = async (
-    path: string,
-    body: URLSearchParams | string,
-  ): Promise<{ status: number; body: any }> => {
+  const post = async (path: string, body: URLSearchParams | string): Promise<Answer> => {
     const type = typeof body === 'string' ? 'application/json' : 'application/x-www-form-urlencoded';
     const reply = await fetch(`${url}${path}`, { method: 'POST', headers: { 'content-type': type }, body });
     const text = await reply.text();

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import Provider, { type Adapter, type AdapterPayload, type Configuration, errors } from 'oidc-provider';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { OAuthStore } from '../../../engine/ports.ts';
+import { CONNECTION } from '../../../operations/list-connections.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -28,9 +29,6 @@ const DEFAULTS = {
   /** Milliseconds between two removals of what has expired. */
   sweepMs: 60_000,
 };
-
-/** A connection, for people: what was allowed to which client. */
-export const CONNECTION = 'Connection';
 
 /** What the library keeps of a browser between two authorizations. Here each is asked for by itself. */
 const FORGOTTEN = 'Session';
@@ -337,8 +335,10 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
           throw new errors.InvalidTarget('resource must name the one endpoint to use');
         },
         useGrantedResource: async () => true,
-        async getResourceServerInfo(_context, resource) {
-          if (!options.isResource(resource)) throw new errors.InvalidTarget();
+        async getResourceServerInfo({ oidc }, resource) {
+          // A person is asked about one endpoint at a time.
+          if (Array.isArray(oidc.params?.resource) || !options.isResource(resource))
+            throw new errors.InvalidTarget();
           return {
             scope,
             audience: resource,
