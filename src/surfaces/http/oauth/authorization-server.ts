@@ -309,7 +309,11 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
     },
     extraClientMetadata: {
       properties: [REDIRECTS],
-      validator: (_context, _name, _value, { redirect_uris: uris }) => checkRedirects(uris ?? []),
+      validator(_context, _name, _value, metadata) {
+        // Scopes are allowed by a person, whichever a client registers.
+        delete metadata.scope;
+        checkRedirects(metadata.redirect_uris);
+      },
     },
     features: {
       devInteractions: { enabled: false },
@@ -382,10 +386,11 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
 const REDIRECTS = 'pml_redirects';
 
 /** A code that travels over plain http can be read on its way, except on the person's own machine. */
-function checkRedirects(uris: readonly string[]): void {
-  for (const uri of uris) {
+function checkRedirects(uris: unknown): void {
+  for (const uri of Array.isArray(uris) ? uris : []) {
     const redirect = URL.canParse(uri) ? new URL(uri) : null;
-    if (!redirect || (redirect.protocol === 'http:' && !isLoopback(redirect)) || redirect.username !== '')
+    const isOpen = redirect?.protocol === 'http:' && !isLoopback(redirect);
+    if (!redirect || isOpen || redirect.username !== '' || redirect.password !== '')
       throw new errors.InvalidClientMetadata('redirect_uris must be https, or http on the loopback address');
   }
 }
