@@ -11,12 +11,17 @@ import {
 } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { axe, useDashboard } from '../support/browser.ts';
+import { referenceServers } from '../support/mcp-reference-servers.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { runPml } from '../support/run-pml.ts';
 
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
-const dashboard = useDashboard({ port, pml: { http: { oauth: { url } } } });
+const dashboard = useDashboard({
+  port,
+  servers: (folder) => ({ memory: referenceServers(folder).memory! }),
+  pml: { http: { oauth: { url } } },
+});
 
 /** Where the hosted client gets its codes. */
 async function startCallback() {
@@ -96,9 +101,9 @@ test('[OAUTH-4] [OAUTH-5] a hosted client connects in a browser, refreshes after
   const first = kept.tokens!;
   expect(first.scope).toBe('pml:run');
   let client = await connect();
-  const call = { tool: 'everything:echo', arguments: { message: 'hi' }, intent: 'say hi' };
+  const call = { tool: 'memory:read_graph', arguments: {}, intent: 'see what is remembered' };
   const { content } = await client.callTool({ name: 'pml_execute', arguments: call });
-  expect(JSON.stringify(content)).toContain('hi');
+  expect(JSON.stringify(content)).toContain('entities');
   await client.close();
 
   await dashboard.stop();
