@@ -26,14 +26,32 @@ const dashboard = useDashboard({
 /** Where the hosted client gets its codes. */
 async function startCallback() {
   const { promise: answered, resolve } = Promise.withResolvers<URLSearchParams>();
+  const page = { url: '' };
   const server = createServer((request, response) => {
+    if (request.url === '/start') {
+      response.writeHead(302, { location: page.url }).end();
+      return;
+    }
+    if (!request.url?.startsWith('/callback')) {
+      response.writeHead(404).end();
+      return;
+    }
     resolve(new URL(String(request.url), 'http://127.0.0.1').searchParams);
     response.setHeader('content-type', 'text/html');
     response.end('<!doctype html><link rel="icon" href="data:,"><title>Connected</title>Connected');
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`, answered };
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${own}/callback`,
+    answered,
+    /** A page of another site that sends the browser on. */
+    startAt: (next: URL | undefined) => {
+      page.url = String(next);
+      return `http://localhost:${own}/start`;
+    },
+  };
 }
 
 /** What a hosted client remembers, as the SDK wants it. */
@@ -82,8 +100,8 @@ test('[OAUTH-4] [OAUTH-5] a hosted client connects in a browser, refreshes after
   await expect(connect()).rejects.toThrow(UnauthorizedError);
   expect(kept.page?.origin).toBe(url);
 
-  const { pathname, search } = kept.page!;
-  const page = await dashboard.open(pathname + search);
+  const page = await dashboard.open();
+  await page.goto(callback.startAt(kept.page));
   await page.getByRole('heading', { name: 'Hosted <b>client</b> asks to be connected' }).waitFor();
   const shown = await page.getByRole('main').textContent();
   expect(shown).toContain(new URL(callback.url).host);
