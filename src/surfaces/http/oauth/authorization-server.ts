@@ -173,7 +173,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       redirectHost: redirect.host || redirect.protocol.slice(0, -1),
       isLocal: isLoopback(redirect),
       resource: String(resource),
-      scopes: [...new Set(String(wanted).split(' '))].filter((name) => name === scope || name === OFFLINE),
+      scopes: [
+        ...(String(wanted).split(' ').includes(scope) ? [scope] : []),
+        // Such a client gets a refresh token, whether or not it names the scope.
+        ...(client.grantTypeAllowed('refresh_token') ? [OFFLINE] : []),
+      ],
     };
   };
 

@@ -62,60 +62,62 @@ function Request({ asked, address }: { asked: Asked; address: string }) {
   };
   return (
     <Panel title={`${shownLine(asked.client_name, 80)} asks to be connected`}>
-      <dl class="facts">
-        <dt>It calls itself</dt>
-        <dd>{shownLine(asked.client_name, 80)}</dd>
-        <dt>The answer goes to</dt>
-        <dd>
-          <strong>{shownLine(asked.redirect_host, 120)}</strong>
-          {asked.is_local && ', a program on your own computer'}
-        </dd>
-        {asked.client_id.startsWith('https://') && (
-          <>
-            <dt>Published at</dt>
-            <dd>{shownLine(asked.client_id, 200)}</dd>
-          </>
-        )}
-        <dt>It wants to use</dt>
-        <dd>{endpointOf(asked.resource)}</dd>
-        <dt>It may then</dt>
-        <dd>
-          <ul>
-            {asked.scopes.map((scope) => (
-              <li key={scope}>
-                <code>{shownLine(scope, 60)}</code> {MEANING[scope]}
-              </li>
-            ))}
-          </ul>
-        </dd>
-        <dt>
-          <label for="actor">It acts as</label>
-        </dt>
-        <dd>
-          <select
-            id="actor"
-            value={keyId ?? ''}
-            onInput={(event) => setKeyId(event.currentTarget.value || null)}
-          >
-            {asked.actors.map(({ name, key_id, user }) => (
-              <option key={key_id} value={key_id ?? ''}>
-                {key_id === null ? `${shownLine(user, 60)} (you)` : `key ${shownLine(name, 60)}`}
-              </option>
-            ))}
-          </select>
-        </dd>
-      </dl>
-      <p class="muted">
-        Allow this only if you started it yourself, in a program that you know at this address.
-      </p>
-      {problem && <ErrorState error={problem} />}
-      <div class="row">
-        <Button kind="primary" needs="run" disabled={isSent} onClick={() => void decide(true)}>
-          Allow
-        </Button>
-        <Button disabled={isSent} onClick={() => void decide(false)}>
-          Refuse
-        </Button>
+      <div class="stack">
+        <dl class="facts">
+          <dt>It calls itself</dt>
+          <dd>{shownLine(asked.client_name, 80)}</dd>
+          <dt>The answer goes to</dt>
+          <dd>
+            <strong>{shownLine(asked.redirect_host, 120)}</strong>
+            {asked.is_local && ', a program on your own computer'}
+          </dd>
+          {asked.client_id.startsWith('https://') && (
+            <>
+              <dt>Published at</dt>
+              <dd>{shownLine(asked.client_id, 200)}</dd>
+            </>
+          )}
+          <dt>It wants to use</dt>
+          <dd>{endpointOf(asked.resource)}</dd>
+          <dt>It may then</dt>
+          <dd>
+            <ul>
+              {asked.scopes.map((scope) => (
+                <li key={scope}>
+                  <code>{shownLine(scope, 60)}</code> {MEANING[scope]}
+                </li>
+              ))}
+            </ul>
+          </dd>
+          <dt>
+            <label for="actor">It acts as</label>
+          </dt>
+          <dd>
+            <select
+              id="actor"
+              value={keyId ?? ''}
+              onInput={(event) => setKeyId(event.currentTarget.value || null)}
+            >
+              {asked.actors.map(({ name, key_id, user }) => (
+                <option key={key_id} value={key_id ?? ''}>
+                  {key_id === null ? `${shownLine(user, 60)} (you)` : `key ${shownLine(name, 60)}`}
+                </option>
+              ))}
+            </select>
+          </dd>
+        </dl>
+        <p class="muted">
+          Allow this only if you started it yourself, in a program that you know at this address.
+        </p>
+        {problem && <ErrorState error={problem} />}
+        <div class="row">
+          <Button kind="primary" needs="run" disabled={isSent} onClick={() => void decide(true)}>
+            Allow
+          </Button>
+          <Button disabled={isSent} onClick={() => void decide(false)}>
+            Refuse
+          </Button>
+        </div>
       </div>
     </Panel>
   );
