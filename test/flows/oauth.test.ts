@@ -52,8 +52,11 @@ test('[OAUTH-2] a refusal leads from the endpoint to its metadata and to the aut
       });
     }
   }
-  expect((await fetch(`${url}/.well-known/oauth-protected-resource/api`)).status).toBe(401);
+  for (let i = 0; i < 40; i++) await call(url, `guess-${i}`);
+  expect((await call(url, 'guess')).status).toBe(429);
+  expect((await call(url, undefined)).headers.get('www-authenticate')).toContain('resource_metadata');
   expect((await fetch(`${url}/api/me`)).headers.get('www-authenticate')).toBeNull();
+  expect((await fetch(`${url}/.well-known/oauth-protected-resource/api`)).status).toBe(429);
 });
 
 test('[OAUTH-3] the metadata says what the built-in server offers, and no more', async () => {

@@ -161,9 +161,10 @@ export function requireRight(
         context.res = whileGood(context.res, identify, leave);
       return;
     }
-    if (failures.areTooMany()) return tooMany(context);
-    if (credential !== undefined) failures.add();
     const challenge = oauth?.challenge(path, 'invalid_token');
+    // Who sends nothing guesses nothing: a new client learns in any case where to log in.
+    if (failures.areTooMany() && (credential !== undefined || !challenge)) return tooMany(context);
+    if (credential !== undefined) failures.add();
     if (challenge) context.header('WWW-Authenticate', challenge);
     return refuse(
       context,

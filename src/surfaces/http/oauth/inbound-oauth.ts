@@ -74,7 +74,7 @@ export function createInboundOAuth(options: InboundOAuthOptions): InboundOAuth {
 
   const server = keptWhile(settings, async ({ url }: OAuthSettings): Promise<AuthorizationServer> => {
     const { createAuthorizationServer } = await import('./authorization-server.ts');
-    const { fetchPublic } = await import('./fetch-public.ts');
+    const { createPublicFetch } = await import('./public-fetch.ts');
     return createAuthorizationServer({
       url,
       paths: OAUTH_PATHS,
@@ -88,7 +88,7 @@ export function createInboundOAuth(options: InboundOAuthOptions): InboundOAuth {
       },
       record: async (action, entry) =>
         await gateway.store.audit.append({ at: new Date(now()), action, hash: null, ...entry }),
-      fetch: options.fetch ?? fetchPublic,
+      fetch: options.fetch ?? createPublicFetch(),
       mayFetch() {
         fetches.add();
         return !fetches.areTooMany();
