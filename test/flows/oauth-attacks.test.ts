@@ -236,6 +236,10 @@ test('[OAUTH-13] what does not exist cannot be asked for', async () => {
   const browser = await gateway.browser();
   const wide = await connect(gateway, browser, { scope: 'openid pml:run pml:manage owner' });
   expect((await wide.exchange()).body).toMatchObject({ scope: 'pml:run' });
+  const slashed = wide.client
+    .authorizeUrl({ client_id: wide.clientId, code_challenge: pkce().challenge, scope: 'openid' })
+    .replace('/authorize?', '/authorize/?');
+  expect((await browser.get(slashed)).status).toBe(401);
   const none = await connect(gateway, browser, { scope: 'pml:manage' });
   expect(none.back.searchParams.get('error')).toBe('invalid_scope');
   const client = hostedClient(url);

@@ -84,7 +84,7 @@ export function createInboundOAuth(options: InboundOAuthOptions): InboundOAuth {
       isResource(resource) {
         const path = resource.startsWith(url) ? resource.slice(url.length) : '';
         const name = /^\/mcp\/servers\/([^/]+)$/.exec(path)?.[1];
-        return resourceAt(url, path) === resource && (name === undefined || isAttached(decode(name)));
+        return resourceAt(url, path) === resource && (name === undefined || isAttached(name));
       },
       record: async (action, entry) =>
         await gateway.store.audit.append({ at: new Date(now()), action, hash: null, ...entry }),
@@ -150,7 +150,9 @@ export function createInboundOAuth(options: InboundOAuthOptions): InboundOAuth {
       });
 
       const protocol = async (context: Context, next: () => Promise<void>) => {
-        if (!isBuiltIn()) return await next();
+        // One spelling of each address: the library reads it as it was sent, and the checks go by it.
+        const isAsSent = new URL(context.req.url).pathname === context.req.path;
+        if (!isBuiltIn() || !isAsSent) return await next();
         const isOpenToStrangers = [OAUTH_PATHS.authorize, OAUTH_PATHS.register].includes(context.req.path);
         if (isOpenToStrangers) strangers.add();
         if (isOpenToStrangers && strangers.areTooMany()) return tooMany(context);
@@ -266,7 +268,7 @@ async function readDecision(context: Context): Promise<{ allow: boolean; key_id:
 /** The identifier of the MCP endpoint at a path; null for every other path. */
 function resourceAt(url: string, path: string): string | null {
   const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  return /^\/mcp(?:\/all|\/servers\/[^/?#]{1,256})?$/.test(bare) ? `${url}${bare}` : null;
+  return /^\/mcp(?:\/all|\/servers\/[\w.-]{1,128})?$/.test(bare) ? `${url}${bare}` : null;
 }
 
 function neededScopes({ issuer }: OAuthSettings): string[] {
@@ -285,14 +287,6 @@ function metadataOf(current: OAuthSettings, resource: string) {
     // The configuration allows http for this machine alone.
     dangerouslyAllowInsecureIssuerUrl: true,
   });
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** Makes something of the settings when it is first needed, and again when they have changed. */
