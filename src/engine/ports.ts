@@ -64,6 +64,7 @@ export type {
 export type {
   EmbeddingSettings,
   LearningSettings,
+  OpenApiSettings,
   PermissionSettings,
   RecordRule,
   RetentionSettings,

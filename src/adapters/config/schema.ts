@@ -128,7 +128,16 @@ const server = z
       .default({})
       .describe('Additional environment variables. Their values are treated as secrets.'),
     cwd: text().optional().describe('Working directory; relative to this file.'),
-    url: httpUrl.optional().describe('Address of a server reached over HTTP.'),
+    url: httpUrl.optional().describe('Address of a server reached over HTTP; with openapi, of the API.'),
+    openapi: text()
+      .optional()
+      .describe('An OpenAPI 3 document, relative to this file: its operations become tools.'),
+    origins: z
+      .array(httpUrl)
+      .optional()
+      .describe(
+        'With openapi: the addresses that the document may send requests to, for example https://api.example.com; that of url is one of them.',
+      ),
     headers: z
       .record(z.string(), z.string())
       .default({})
@@ -161,7 +170,13 @@ const server = z
       .default(DEFAULTS.server.concurrency)
       .describe('Maximum number of parallel calls; further calls wait.'),
   })
-  .meta({ oneOf: [{ required: ['command'] }, { required: ['url'] }] });
+  .meta({
+    oneOf: [
+      { required: ['command'] },
+      { required: ['url'], not: { required: ['openapi'] } },
+      { required: ['openapi'] },
+    ],
+  });
 
 const rules = (what: string) => z.array(toolGlob).default(DEFAULTS.permissions.rules).describe(what);
 const permissions = z

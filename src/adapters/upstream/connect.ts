@@ -70,7 +70,22 @@ export interface Connected {
 
 /** Starts or reaches the server and negotiates a protocol era. Rejects with an UpstreamFault. */
 export function connect(options: ConnectOptions): Promise<Connected> {
-  return options.settings.transport === 'stdio' ? connectStdio(options) : connectHttp(options);
+  const { transport } = options.settings;
+  if (transport === 'openapi') return connectOpenApi(options);
+  return transport === 'stdio' ? connectStdio(options) : connectHttp(options);
+}
+
+/** The document is read at each start. */
+async function connectOpenApi(options: ConnectOptions): Promise<Connected> {
+  const { settings, stderr } = options;
+  if (settings.transport !== 'openapi') throw new TypeError('not an API');
+  const { OpenApiTransport } = await import('./openapi-transport.ts');
+  const transport = new OpenApiTransport(settings, (note) => stderr.append(`[pml] ${note}\n`));
+  try {
+    return await open(transport, options, true);
+  } catch (error) {
+    throw new UpstreamFault(failureOf(settings.name, error), error);
+  }
 }
 
 async function connectStdio(options: ConnectOptions, legacy = options.knownLegacy): Promise<Connected> {
@@ -88,7 +103,8 @@ async function connectStdio(options: ConnectOptions, legacy = options.knownLegac
 
 async function connectHttp(options: ConnectOptions): Promise<Connected> {
   const { settings } = options;
-  if (settings.transport === 'stdio') throw new TypeError('not reached over HTTP');
+  if (settings.transport === 'stdio' || settings.transport === 'openapi')
+    throw new TypeError('not reached over MCP');
   const url = new URL(settings.url);
   const access = await authorization(settings, options.tokens);
   const sse = () => open(new SSEClientTransport(url, access), options, true);

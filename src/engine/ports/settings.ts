@@ -69,7 +69,21 @@ export type ServerSettings =
       readonly headers: Readonly<Record<string, string>>;
       /** Absent: no proof beyond the headers, until the server asks for a login. */
       readonly auth?: ServerAuth;
-    });
+    })
+  | OpenApiSettings;
+
+/** An API that is no MCP server: its operations are the tools. */
+export interface OpenApiSettings extends ServerBase {
+  readonly transport: 'openapi';
+  /** Path of the OpenAPI document. */
+  readonly document: string;
+  /** Address of the API; null: the document's own. */
+  readonly url: string | null;
+  /** The only places that requests go to, `https://host:port`; with that of `url`. */
+  readonly origins: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly auth?: Extract<ServerAuth, { kind: 'bearer' }>;
+}
 
 /** How PML proves itself to a server reached over HTTP, besides plain headers. */
 export type ServerAuth =
