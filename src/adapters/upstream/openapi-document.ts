@@ -39,8 +39,16 @@ export class OpenApiDocument {
   readonly root: JsonObject;
   #visits = 0;
 
-  constructor(root: JsonObject) {
+  private constructor(root: JsonObject) {
     this.root = root;
+  }
+
+  /** Apart from the version, what the document says is not checked here. */
+  static of(file: string, root: JsonObject): OpenApiDocument {
+    const version = root.openapi ?? root.swagger;
+    if (typeof root.openapi === 'string' && root.openapi.startsWith('3.')) return new OpenApiDocument(root);
+    const what = version === undefined ? 'it does not say which' : `it is version ${String(version)}`;
+    throw unusable(file, `PML reads OpenAPI 3, and ${what.slice(0, 100)}`);
   }
 
   /** The object, or the one it refers to; null if that is elsewhere or absent. */
@@ -163,8 +171,8 @@ function cut(text: string): string {
     : `${text.slice(0, DEFAULTS.description - 1).toWellFormed()}…`;
 }
 
-/** Reads a document, in JSON or YAML; what it says is not checked here. */
-export async function readOpenApi(file: string): Promise<OpenApiDocument> {
+/** A bounded object from a file, in JSON or YAML. */
+export async function readDocument(file: string): Promise<JsonObject> {
   const isYaml = /\.ya?ml$/i.test(file);
   const limit = isYaml ? DEFAULTS.yamlBytes : DEFAULTS.jsonBytes;
   let root: unknown;
@@ -179,17 +187,12 @@ export async function readOpenApi(file: string): Promise<OpenApiDocument> {
   if (!isJsonObject(root)) throw unusable(file, 'it is not an object');
   if (weighJson(root).depth > DEFAULTS.depth)
     throw unusable(file, `it is nested more than ${DEFAULTS.depth} levels deep`);
-  const version = root.openapi ?? root.swagger;
-  if (typeof root.openapi !== 'string' || !root.openapi.startsWith('3.')) {
-    const what = version === undefined ? 'it does not say which' : `it is version ${String(version)}`;
-    throw unusable(file, `PML reads OpenAPI 3, and ${what.slice(0, 100)}`);
-  }
-  return new OpenApiDocument(root);
+  return root;
 }
 
 function unusable(file: string, why: string, cause?: unknown): PmlError {
-  return new PmlError('config_invalid', `The OpenAPI document ${file} cannot be used: ${why}`, {
-    hint: 'Check "openapi" of the server in the configuration.',
+  return new PmlError('config_invalid', `The document ${file} cannot be used: ${why}`, {
+    hint: 'It should be an OpenAPI 3 document, or the description of a server from a registry.',
     cause,
   });
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { isJsonObject, type JsonObject } from '../../core/vocabulary/read-wire.ts';
+import { oneLine } from '../../core/vocabulary/text.ts';
 import type { OpenApiSettings, UpstreamTool } from '../../engine/ports.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 
@@ -269,8 +271,42 @@ function baseOf({ document, settings, pathItem, said }: OperationSource): URL | 
     : `it is at ${named.join(', ')}, which "origins" does not allow`;
 }
 
+/** The entry of the configuration that a document means: its own addresses are allowed once a person has seen them. */
+export function entryOfApi(
+  file: string,
+  { root }: OpenApiDocument,
+  {
+    url,
+    headers,
+  }: { readonly url: string | undefined; readonly headers: Readonly<Record<string, string>> | undefined },
+): { name: string; entry: JsonObject; notes: string[] } {
+  const { title } = isJsonObject(root.info) ? root.info : {};
+  const origins = [...new Set(serverUrls(root.servers, null).map(({ origin }) => origin))];
+  const schemes = Object(isJsonObject(root.components) ? root.components.securitySchemes : {});
+  const notes = Object.values(schemes).slice(0, 10).filter(isJsonObject).map(keyNote);
+  if (url === undefined && origins.length === 0)
+    throw new PmlError('invalid_argument', `${file} does not say where the API is`, {
+      hint: 'Add --url with its address.',
+    });
+  return {
+    name: plainName(title, 'api', '').slice(0, 40).toLowerCase(),
+    entry: { openapi: file, ...(url === undefined ? { origins } : { url }), ...(headers && { headers }) },
+    notes: headers ? [] : notes,
+  };
+}
+
+function keyNote({ type, in: place, name, scheme }: JsonObject): string {
+  const text = (value: unknown) => oneLine(value, 100);
+  if (type === 'apiKey' && place === 'header')
+    return `The API takes a key: --header '${text(name)}=\${KEY}'.`;
+  if (type === 'apiKey' && place === 'query')
+    return `The API takes a key: --url 'ADDRESS?${text(name)}=\${KEY}'.`;
+  const how = type === 'http' && text(scheme).toLowerCase() === 'basic' ? 'Basic' : 'Bearer';
+  return `The API takes credentials (${text(type)}): --header 'Authorization=${how} \${TOKEN}'.`;
+}
+
 /** Absolute addresses of a list of servers, with the defaults of their variables. */
-export function serverUrls(servers: unknown, base: string | null): URL[] {
+function serverUrls(servers: unknown, base: string | null): URL[] {
   const urls: URL[] = [];
   for (const server of Array.isArray(servers) ? servers.slice(0, 20) : []) {
     if (!isJsonObject(server) || typeof server.url !== 'string') continue;

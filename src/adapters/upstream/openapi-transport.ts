@@ -3,7 +3,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { isJsonObject, type JsonObject } from '../../core/vocabulary/read-wire.ts';
 import type { OpenApiSettings } from '../../engine/ports.ts';
 import { UpstreamFault } from './failure.ts';
-import { readOpenApi } from './openapi-document.ts';
+import { OpenApiDocument, readDocument } from './openapi-document.ts';
 import { callOperation } from './openapi-request.ts';
 import { type ApiOperation, toolsOf } from './openapi-tools.ts';
 
@@ -40,7 +40,7 @@ export class OpenApiTransport implements Transport {
   async start(): Promise<void> {
     const { name: server, document: file } = this.#settings;
     try {
-      const document = await readOpenApi(file);
+      const document = OpenApiDocument.of(file, await readDocument(file));
       const { operations, notes } = toolsOf(document, this.#settings);
       for (const note of notes) this.#note(note);
       if (operations.length === 0) throw nothingToCall(file, notes[0]);
