@@ -57,7 +57,10 @@ const KINDS: Readonly<
     programs: ['docker', 'podman'],
     name: /^[a-z0-9][a-z0-9._:/@-]*$/i,
     homes: ['https://docker.io', 'https://ghcr.io'],
-    run: (name, version) => [version === '' || /:[^/]*$|@/.test(name) ? name : `${name}:${version}`],
+    run: (name, version) => {
+      const isTagged = name.includes('@') || name.split('/').at(-1)!.includes(':');
+      return [version === '' || isTagged ? name : `${name}:${version}`];
+    },
   },
 };
 
@@ -180,9 +183,11 @@ function packageEntry(pack: JsonObject, inputs: Inputs): { entry: JsonObject; no
 
 function remoteEntry(remote: JsonObject, inputs: Inputs): JsonObject {
   const url = inputs.filled(remote.url, remote.variables);
-  const literal = URL.parse(url.replaceAll(/\$\{[^}]*\}/g, 'x'));
-  const isLocal = literal?.hostname === 'localhost' || literal?.hostname === '127.0.0.1';
-  if (literal?.protocol !== 'https:' && !(isLocal && literal?.protocol === 'http:'))
+  // With any text in place of its variables.
+  const [first = '', ...rest] = url.split('${');
+  const example = URL.parse([first, ...rest.map((part) => part.slice(part.indexOf('}') + 1))].join('x'));
+  const isLocal = example?.hostname === 'localhost' || example?.hostname === '127.0.0.1';
+  if (example?.protocol !== 'https:' && !(isLocal && example?.protocol === 'http:'))
     throw unfit('address', remote.url);
   const headers = inputs.variables(remote.headers);
   return {
