@@ -81,7 +81,11 @@ export function manageServers(
   const known = (server: string) => configured(settings(), server);
 
   return {
-    servers: async () => serverReports(upstream.servers(), catalogue.current()),
+    async servers() {
+      const records = await store.servers.list();
+      const words = new Map(records.map(({ name, identity }) => [name, identity.instructions]));
+      return serverReports(upstream.servers(), catalogue.current(), words);
+    },
     absentServers: catalogue.absent,
     request: (server, method, params, caller, meta, passInputRequired) =>
       upstream.request(server, method, params, {

@@ -1,6 +1,7 @@
 import { parseToolId, splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import { nearestName } from '../../engine/catalogue/catalogue.ts';
+import { suspicionsOf, warningOf, withWarning } from '../../engine/catalogue/inventory.ts';
 import { asListed } from '../../engine/catalogue/refresh-catalogue.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject } from '../../engine/ports.ts';
@@ -50,7 +51,11 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
 
   const list = async (request: ClientRequest): Promise<JsonObject> => {
     const own = withMeta ? ((await endpoint.handle(request)).tools as readonly JsonObject[]) : [];
-    const passed = [...(await current())].map(([name, tool]) => ({ ...asListed(tool), name }));
+    const passed = [...(await current())].map(([name, tool]) => {
+      const listed = asListed(tool);
+      const warning = warningOf(suspicionsOf(tool), 'this tool');
+      return { ...listed, name, ...(warning !== null && { description: `${warning}\n${tool.description}` }) };
+    });
     return { tools: [...own, ...passed] };
   };
 
@@ -65,7 +70,10 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
     );
     const { content } = result;
     if (!Array.isArray(content)) return result;
-    return { ...result, content: content.map((block: JsonObject) => throughGateway(server, block)) };
+    return withWarning({
+      ...result,
+      content: content.map((block: JsonObject) => throughGateway(server, block)),
+    });
   };
 
   /** Returned as a failed tool, where the model sees it. */

@@ -1,4 +1,6 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
+import { suspicionText } from '../../../engine/catalogue/inventory.ts';
 import type { Settings } from '../../../engine/ports.ts';
 import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
 import type { CommandModule } from '../command.ts';
@@ -209,7 +211,13 @@ function problemsOf(server: Answer<'list_servers'>['servers'][number], tried: Ch
     message: `${tool} has changed since you accepted it`,
     fix: 'Its calls need your approval, which shows the change; accept it with "pml servers accept".',
   }));
-  return [...(failed ? [failed] : []), ...changed];
+  const strange: Check[] = server.suspicions.map((suspicion) => ({
+    name: 'servers',
+    status: 'warn',
+    message: printable(`${suspicion.tool ?? name}: ${suspicionText(suspicion)}`),
+    fix: 'Read it; if it is not meant well, remove the server, or replace the text with "describe".',
+  }));
+  return [...(failed ? [failed] : []), ...changed, ...strange];
 }
 
 /** A change that is new, or that capabilities still wait for. */

@@ -180,7 +180,12 @@ function row(server: Answer<'list_servers'>['servers'][number]): string[] {
   } = server;
   const waiting = server.calls_waiting > 0 ? `+${server.calls_waiting}` : '';
   const changed = changedTools.length > 0 ? `changed definitions: ${changedTools.join(', ')}` : '';
-  const remarks = printable([error?.message ?? '', changed].filter((remark) => remark !== '').join('; '));
+  const strange = new Set(server.suspicions.map(({ tool }) => tool ?? name));
+  const suspicious =
+    strange.size > 0 ? `suspicious texts: ${[...strange].join(', ')} (see "pml doctor")` : '';
+  const remarks = printable(
+    [error?.message ?? '', changed, suspicious].filter((remark) => remark !== '').join('; '),
+  );
   return [name, state, transport, String(tools), `${calls}${waiting}`, remarks];
 }
 
