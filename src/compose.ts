@@ -144,6 +144,10 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
       return entryOfServer(server, { values: set, ...(via !== undefined && { via }) });
     },
 
+    async sandboxProblem() {
+      return await (await import('./adapters/upstream/confine.ts')).sandboxProblem();
+    },
+
     async removeServer(options, name) {
       const { removeServer } = await import('./adapters/config/edit-config.ts');
       return await removeServer(source(options), name);

@@ -70,6 +70,7 @@ export type {
   RetentionSettings,
   SandboxSettings,
   ServerAuth,
+  ServerSandbox,
   ServerSettings,
   Settings,
   SharingSettings,

@@ -253,7 +253,18 @@ function toServer(
     const cwd = server.cwd === undefined ? null : path(server.cwd);
     const { command, args, env } = server;
     const idle = idleStopMs > 0 && { idleStopMs };
-    return { ...base, transport: 'stdio', command, args, env, cwd, folders: [cwd ?? here], ...idle };
+    const sandbox = toSandbox(server.sandbox, path);
+    return {
+      ...base,
+      transport: 'stdio',
+      command,
+      args,
+      env,
+      cwd,
+      folders: [cwd ?? here],
+      ...idle,
+      ...sandbox,
+    };
   }
   if (server.openapi !== undefined) {
     const { url = null, origins = [], headers, auth } = server;
@@ -269,6 +280,12 @@ function toServer(
     headers: server.headers,
     ...(server.auth && { auth: toAuth(server.auth) }),
   };
+}
+
+function toSandbox(sandbox: ServerConfig['sandbox'], path: (text: string) => string) {
+  if (!sandbox) return {};
+  const { network, read, write } = sandbox === true ? { network: false, read: [], write: [] } : sandbox;
+  return { sandbox: { network, read: read.map(path), write: write.map(path) } };
 }
 
 type ServerAuth = NonNullable<Extract<ServerSettings, { transport: 'http' | 'sse' }>['auth']>;

@@ -20,7 +20,7 @@ import {
   type SourceText,
 } from './source-text.ts';
 
-const STDIO_ONLY = ['args', 'env', 'cwd'];
+const STDIO_ONLY = ['args', 'env', 'cwd', 'sandbox'];
 
 const HTTP_ONLY = ['headers', 'auth'];
 

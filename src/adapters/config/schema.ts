@@ -128,6 +128,19 @@ const server = z
       .default({})
       .describe('Additional environment variables. Their values are treated as secrets.'),
     cwd: text().optional().describe('Working directory; relative to this file.'),
+    sandbox: z
+      .union([
+        z.boolean(),
+        z.strictObject({
+          network: z.boolean().default(false).describe('Whether the server reaches the network.'),
+          read: z.array(text()).default([]).describe('Paths it may read; relative to this file.'),
+          write: z.array(text()).default([]).describe('Paths it may change; relative to this file.'),
+        }),
+      ])
+      .optional()
+      .describe(
+        'With command: the server runs in a sandbox (bubblewrap), without network and without files of the user.',
+      ),
     url: httpUrl.optional().describe('Address of a server reached over HTTP; with openapi, of the API.'),
     openapi: text()
       .optional()

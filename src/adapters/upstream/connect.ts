@@ -9,6 +9,7 @@ import {
 import type { ServerSettings, TokenStore, UpstreamClient, UpstreamFailure } from '../../engine/ports.ts';
 import { authorization } from './authorized-fetch.ts';
 import type { ChildRegistry } from './child-registry.ts';
+import { confined } from './confine.ts';
 import { Connection, type ConnectionListener } from './connection.ts';
 import { failureOf, reasonOf, UpstreamFault, unavailable } from './failure.ts';
 import { WatchedHttpTransport } from './http-transport.ts';
@@ -50,6 +51,7 @@ export interface ConnectOptions {
   readonly signal: AbortSignal;
   readonly info: { readonly name: string; readonly version: string };
   readonly registry: ChildRegistry;
+  readonly dataDir: string;
   readonly tokens: TokenStore;
   readonly stderr: RecentLines;
   onGarbage(line: string): void;
@@ -152,9 +154,10 @@ async function open(transport: Transport, options: ConnectOptions, legacy: boole
 }
 
 function stdioTransport(options: ConnectOptions): StdioTransport {
-  const { settings, registry, stderr, onGarbage, graceMs } = options;
+  const { settings, registry, stderr, onGarbage, graceMs, dataDir } = options;
   if (settings.transport !== 'stdio') throw new TypeError('not a process');
-  const { name: server, command, args, env, cwd } = settings;
+  const { name: server } = settings;
+  const { command, args, env, cwd } = confined(settings, dataDir);
   const limits = graceMs === undefined ? {} : { graceMs };
   return new StdioTransport({ server, command, args, env, cwd, registry, stderr, onGarbage, ...limits });
 }

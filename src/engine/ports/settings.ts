@@ -60,6 +60,8 @@ export type ServerSettings =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | null;
+      /** The server is confined; absent: it runs with the rights of the user. */
+      readonly sandbox?: ServerSandbox;
       /** Milliseconds without a request after which its process is ended; absent: never. */
       readonly idleStopMs?: number;
     })
@@ -71,6 +73,14 @@ export type ServerSettings =
       readonly auth?: ServerAuth;
     })
   | OpenApiSettings;
+
+/** What a confined server may do beside running programs of the system and keeping files in a home of its own. */
+export interface ServerSandbox {
+  readonly network: boolean;
+  /** Paths that it may read, and those that it may change. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
 
 /** An API that is no MCP server: its operations are the tools. */
 export interface OpenApiSettings extends ServerBase {

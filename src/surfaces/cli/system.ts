@@ -195,6 +195,8 @@ export interface System {
     to: string,
     onProgress: (progress: MaintenanceProgress) => void,
   ): Promise<MigrationReport>;
+  /** Why this system cannot confine servers; null if it can. */
+  sandboxProblem(): Promise<string | null>;
   createEmbedder(settings: Settings): Promise<Embedder>;
   /** Measures search and learning on data sets; returns one report per data set. */
   evaluate(
