@@ -78,42 +78,116 @@ const LOOKS: ReadonlyMap<string, string> = new Map([
 /** What a person does not see: tags, zero-width characters, directions, escape sequences, fillers. */
 const HIDDEN =
   /(?![\t\n\r\f])(?:[\p{Cf}\p{Cc}\u115f\u1160\u3164\uffa0]|[\ufe00-\ufe0e]|\u034f|[\u{e0100}-\u{e01ef}])/u;
-const HIDDEN_ALL = new RegExp(HIDDEN.source, 'gu');
+const HIDDEN_ALL =
+  /(?![\t\n\r\f])(?:[\p{Cf}\p{Cc}\u115f\u1160\u3164\uffa0]|[\ufe00-\ufe0e]|\u034f|[\u{e0100}-\u{e01ef}])/gu;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 /** Joiners belong to these scripts and to pictures. */
 const JOINED =
   /[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Malayalam}\p{Script=Kannada}\p{Script=Telugu}\p{Script=Gujarati}\p{Script=Sinhala}\p{Extended_Pictographic}]|[\u{1f3fb}-\u{1f3ff}]|\ufe0f/u;
 
-/** On words in lower case, one space apart, without marks. Gaps are bounded, so that each takes linear time. */
-const ORDERS: readonly RegExp[] = [
+/**
+ * Orders as sequences of words: `a|b` is one of these, `a_b` are words in a row, `?` and `{1,5}` say how often, `~6` is up to
+ * six other words. Words behind the first also stand for their plural. Everything is bounded, so that a text takes linear time.
+ */
+const ORDERS = [
   // Other instructions no longer count.
-  /\b(?:ignore|disregard|forget|override|bypass|discard|neglect) (?:(?:all|any|every|of|the|your|my|our|these|those|previous|prior|above|earlier|preceding|former|foregoing|existing|other|current|system|safety|original|user|users) ){1,5}(?:instructions?|prompts?|rules?|guidelines?|directions?|directives?|policies|policy|messages?|commands?|constraints?|restrictions?|guardrails?)\b/,
-  /\b(?:this|these|following|new) (?:\w+ ){0,2}(?:instructions?|messages?|directives?|rules?) (?:\w+ ){0,2}(?:overrides?|supersedes?|replaces?|takes? (?:priority|precedence))\b/,
-  /\b(?:you are now|from now on you (?:are|will|must)|pretend (?:to be|you are)|new system (?:prompt|instructions?)|developer mode|jailbreak|system override)\b/,
+  'ignore|disregard|forget|override|bypass|discard|neglect all|any|every|of|the|your|my|our|these|those|previous|prior|above|earlier|preceding|former|foregoing|existing|other|current|system|safety|original|user{1,5} instruction|prompt|rule|guideline|direction|directive|policies|policy|message|command|constraint|restriction|guardrail',
+  'this|these|following|new ~2 instruction|message|directive|rule ~2 override|supersede|replace|take_priority|take_precedence',
+  'you_are_now|from_now_on_you_are|from_now_on_you_will|from_now_on_you_must|pretend_to_be|pretend_you_are|new_system_prompt|new_system_instruction|developer_mode|jailbreak|system_override',
   // The person must not know.
-  /\b(?:do not|dont|never|must not|should not|without|avoid|refrain from) (?:ever )?(?:tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|disclose|disclosing|warn|warning) (?:\w+ ){0,6}(?:user|users|human|humans|operator|person|anyone|anybody|them|him|her)\b/,
-  /\b(?:do not|dont|never|must not) (?:tell|mention|reveal|disclose|show|log|report) (?:(?:about|that|of|any) ){0,2}(?:this|these|it) (?:instructions?|steps?|messages?|directives?|notes?|to (?:the )?(?:user|human)|in (?:your|the) (?:answer|response|reply|output))\b/,
-  /\b(?:hide|conceal|keep) (?:this|it|these|that) (?:\w+ ){0,4}(?:from|secret|hidden|confidential)\b/,
-  /\b(?:user|human|operator) (?:must|should|need|needs|may|can|will) (?:not|never) (?:\w+ ){0,2}(?:know|see|notice|be told|be informed|learn|be aware)\b/,
-  /\b(?:silently|secretly|covertly|quietly|discreetly) (?:\w+ ){0,2}(?:send|forward|copy|upload|read|call|include|add|append|post|execute|run|invoke|transmit|exfiltrate|pass|use|email|bcc)\b/,
+  'do_not|dont|never|must_not|should_not|without|avoid|refrain_from ever? tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|disclose|disclosing|warn|warning ~6 user|human|operator|person|anyone|anybody|them|him|her',
+  'do_not|dont|never|must_not tell|mention|reveal|disclose|show|log|report about|that|of|any{0,2} this|these|it instruction|step|message|directive|note|to_user|to_the_user|to_human|to_the_human|in_your_answer|in_your_response|in_your_reply|in_the_answer|in_the_response',
+  'hide|conceal|keep this|it|these|that ~4 from|secret|hidden|confidential',
+  'user|human|operator must|should|need|may|can|will not|never ~2 know|see|notice|be_told|be_informed|learn|be_aware',
+  'silently|secretly|covertly|quietly|discreetly ~2 send|forward|copy|upload|read|call|include|add|append|post|execute|run|invoke|transmit|exfiltrate|pass|use|email|bcc',
   // The person is said to have agreed, or is not to be asked.
-  /\b(?:do not|dont|never|without|no need to) (?:ask|asking|request|requesting|wait for|waiting for|seek|require|requiring) (?:\w+ ){0,3}(?:user|users|human|for|any)? ?(?:confirmation|approval|permission|consent)\b/,
-  /\b(?:user|human|operator|administrator|owner) (?:has|have) (?:\w+ )?(?:already )?(?:approved|authori[sz]ed|consented|agreed|confirmed|granted) (?:\w+ ){0,3}(?:this|all|any|every|it|to|full|permission|access|calls?|actions?)\b/,
+  'do_not|dont|never|without|no_need_to ask|asking|request|requesting|wait_for|waiting_for|seek|require|requiring ~4 confirmation|approval|permission|consent',
+  'user|human|operator|administrator|owner has|have ~2 approved|authorized|authorised|consented|agreed|confirmed|granted ~3 this|all|any|every|it|to|full|permission|access|call|action',
   // Other tools are taken over.
-  /\b(?:before|prior to|instead of|when|whenever|after|every time you|each time you) (?:you )?(?:using|calling|use|call|invoke|invoking|running|run|executing|execute) (?:any|all|every|each|another) (?:of the )?(?:other )?tools?\b/,
-  /\b(?:do not|dont|never|must not|stop) (?:use|using|call|calling|trust|invoke) (?:any|the|all)? ?(?:other|remaining|original|official) (?:tools?|servers?|functions?)\b/,
-  /\b(?:when|if|whenever|while|once) (?:this|the|any) (?:\w+ ){0,3}(?:tool|server|function) (?:is|are) (?:\w+ )?(?:available|present|installed|loaded|connected|active) (?:\w+ ){0,12}(?:must|always|should|never)\b/,
-  /\b(?:always|must|should) (?:first )?(?:call|use|invoke|run|prefer) this (?:tool|function|server) (?:instead of|in place of|over|rather than|and not|not) (?:\w+ ){0,4}(?:tools?|server|servers|ones?|others?)\b/,
+  'before|prior_to|instead_of|when|whenever|after|every_time|each_time you? using|calling|use|call|invoke|invoking|running|run|executing|execute any|all|every|each|another of_the? other? tool',
+  'do_not|dont|never|must_not|stop use|using|call|calling|trust|invoke any|the|all? other|remaining|original|official tool|server|function',
+  'when|if|whenever|while|once this|the|any ~3 tool|server|function is|are ~1 available|present|installed|loaded|connected|active ~12 must|always|should|never',
+  'always|must|should first? call|use|invoke|run|prefer this tool|function|server instead_of|in_place_of|over|rather_than|and_not|not ~4 tool|server|one|other',
   // What is not the tool's business leaves with its arguments.
-  /\b(?:send|include|pass|append|attach|forward|add|copy|put|provide|insert|post|upload|email|transmit|leak|exfiltrate|encode|paste|write|store|place|fill|supply|give) (?:\w+ ){0,8}(?:(?:conversation|chat|message|dialogue|session) (?:history|context|log|transcript)|(?:whole|entire|full|complete) (?:conversation|chat|context|dialogue)|system prompts?|system message|previous (?:messages|conversation|tool (?:results?|outputs?|calls?))|(?:all|your|the users?) (?:\w+ )?(?:api keys?|credentials|secrets|passwords?|private keys?|access tokens?|environment variables|ssh keys?))\b/,
-  /\b(?:reveal|print|repeat|output|show|return|dump|summari[sz]e|quote|recite) (?:\w+ ){0,4}(?:system prompt|system message|initial instructions|hidden instructions|developer message)\b/,
-  /\b(?:read|open|cat|load|fetch|get|access|send|include|contents? of|upload|copy|find) (?:\w+ ){0,8}(?:id rsa|id ed25519|etc passwd|etc shadow|aws credentials|dot env|ssh (?:folder|directory|keys?)|private ssh key|cursor mcp json|claude desktop config|bash history|kube config|npmrc|netrc|keychain|cookies sqlite|wallet dat)\b/,
-  /\b(?:decode|decrypt|deobfuscate|unescape|rot13) (?:\w+ ){0,6}(?:and|then) (?:\w+ ){0,2}(?:follow|execute|obey|run|do|perform|comply)\b/,
+  'send|include|pass|append|attach|forward|add|copy|put|provide|insert|post|upload|email|transmit|leak|exfiltrate|encode|paste|write|store|place|fill|supply|give ~8 conversation|chat|message|dialogue|session history|context|log|transcript',
+  'send|include|pass|append|attach|forward|add|copy|put|provide|insert|post|upload|email|transmit|leak|exfiltrate|encode|paste|write|store|place|fill|supply|give ~8 whole_conversation|entire_conversation|full_conversation|complete_conversation|whole_chat|entire_chat|full_chat|entire_context|full_context|system_prompt|system_message|previous_message|previous_conversation|previous_tool_result|previous_tool_output|previous_tool_call',
+  'send|include|pass|append|attach|forward|add|copy|put|provide|insert|post|upload|email|transmit|leak|exfiltrate|encode|paste|write|store|place|fill|supply|give ~8 all|your|the_user ~1 api_key|credential|secret|password|private_key|access_token|environment_variable|ssh_key',
+  'reveal|print|repeat|output|show|return|dump|summarize|summarise|quote|recite ~4 system_prompt|system_message|initial_instruction|hidden_instruction|developer_message',
+  'read|open|cat|load|fetch|get|access|send|include|content_of|upload|copy|find ~8 id_rsa|id_ed25519|etc_passwd|etc_shadow|aws_credential|dot_env|ssh_folder|ssh_directory|ssh_key|private_ssh_key|cursor_mcp_json|claude_desktop_config|bash_history|kube_config|npmrc|netrc|keychain|cookies_sqlite|wallet_dat',
+  'decode|decrypt|deobfuscate|unescape|rot13 ~6 and|then ~2 follow|execute|obey|run|do|perform|comply',
   // The reader is addressed as what it is.
-  /\b(?:attention|important|note|notice|message|instructions?|hey|dear|hello|warning) (?:(?:to|for) )?(?:the |all |any )?(?:ai|llm|llms|assistant|assistants|language model|language models|agent|agents|model|claude|chatgpt|gpt|copilot|cursor)\b(?: (?:you|please|do|must|ignore|before|stop|reading|assistants?|agents?|models?))/,
-  /\bas (?:an |the )?(?:ai|llm|language model|assistant) (?:\w+ ){0,3}you (?:must|should|have to|are required)\b/,
-  /\b(?:you|assistant|agent|model) (?:must|should|shall|are required to|have to|need to|will) (?:\w+ )?(?:obey|comply with|follow) (?:\w+ ){0,3}(?:instructions?|commands?|orders?|directives?) (?:below|above|in|from|of|within|without|hidden|contained|embedded)\b/,
-];
+  'attention|important|note|notice|message|instruction|hey|dear|hello|warning to|for? the|all|any? ai|llm|assistant|language_model|agent|model|claude|chatgpt|gpt|copilot|cursor you|please|do|must|ignore|before|stop|reading|assistant|agent|model',
+  'as an|the? ai|llm|language_model|assistant ~3 you must|should|have_to|are_required',
+  'you|assistant|agent|model must|should|shall|are_required_to|have_to|need_to|will ~1 obey|comply_with|follow ~3 instruction|command|order|directive below|above|in|from|of|within|without|hidden|contained|embedded',
+].map(readOrder);
+
+interface OrderStep {
+  /** Words in a row, by the first of them; null: any word. */
+  readonly words: ReadonlyMap<string, readonly (readonly string[])[]> | null;
+  readonly least: number;
+  readonly most: number;
+}
+
+function readOrder(text: string): readonly OrderStep[] {
+  return text.split(' ').map((step) => {
+    if (step.startsWith('~')) return { words: null, least: 0, most: Number(step.slice(1)) };
+    const at = step.indexOf('{');
+    const isOptional = step.endsWith('?');
+    const [least = 1, most = 1] =
+      at < 0
+        ? isOptional
+          ? [0, 1]
+          : [1, 1]
+        : step
+            .slice(at + 1, -1)
+            .split(',')
+            .map(Number);
+    const choices = (at < 0 ? step : step.slice(0, at))
+      .replace('?', '')
+      .split('|')
+      .map((choice) => choice.split('_'));
+    return { words: Map.groupBy(choices, ([first]) => first!), least, most };
+  });
+}
+
+/** Index behind the order that begins at a word; -1 if none does. */
+function orderEnd(
+  steps: readonly OrderStep[],
+  words: readonly string[],
+  at: number,
+  step = 0,
+  times = 0,
+): number {
+  const wanted = steps[step];
+  if (!wanted) return at;
+  if (times >= wanted.least) {
+    const end = orderEnd(steps, words, at, step + 1);
+    if (end >= 0) return end;
+  }
+  if (times >= wanted.most || at >= words.length) return -1;
+  if (wanted.words === null) return orderEnd(steps, words, at + 1, step, times + 1);
+  for (const row of choicesAt(wanted.words, words[at]!)) {
+    if (!row.every((word, i) => i === 0 || isWord(words[at + i], word))) continue;
+    const end = orderEnd(steps, words, at + row.length, step, times + 1);
+    if (end >= 0) return end;
+  }
+  return -1;
+}
+
+function choicesAt(words: NonNullable<OrderStep['words']>, word: string): readonly (readonly string[])[] {
+  return words.get(word) ?? (word.endsWith('s') ? words.get(word.slice(0, -1)) : undefined) ?? [];
+}
+
+function isWord(found: string | undefined, word: string): boolean {
+  return found === word || found === `${word}s`;
+}
+
+/** By the words they may begin with, as they stand: `ignores the rules` describes, and orders nothing. */
+const BY_FIRST: ReadonlyMap<string, readonly { readonly steps: readonly OrderStep[] }[]> = Map.groupBy(
+  ORDERS.flatMap((steps) => [...steps[0]!.words!.keys()].map((first) => ({ first, steps }))),
+  ({ first }) => first,
+);
+
 /** In languages that people attack in; on text in lower case. */
 const PHRASES = [
   'ignorez les instructions',
@@ -147,8 +221,11 @@ const PHRASES = [
   'ignore todas as regras',
 ];
 /** Marks that only the frame around a conversation has, on text in lower case. */
-const FRAMES =
-  /<\/?(?:important|system|instructions?|secret|hidden|admin|developer|assistant_?\w{0,20}|system[_-]\w{1,20})>|<\|\w{1,20}\|>|\[\/?(?:inst|system|system_\w{1,20}|admin)\]|^ ?(?:#{1,4} ?)?(?:system|assistant|developer) ?(?:prompt|message|instructions?|override)? ?:[ \n]|<<sys>>/m;
+const FRAME =
+  /<\/?(?:important|system|instructions?|secret|hidden|admin|developer|assistant)>|<\|\w{1,20}\|>|\[\/?(?:inst|system|admin)\]|<<sys>>/;
+const SPEAKERS = ['system', 'assistant', 'developer'].flatMap((who) =>
+  ['', ' prompt', ' message', ' instruction', ' instructions', ' override'].map((what) => `${who}${what}:`),
+);
 const SQUEEZED =
   /ignore(?:all|any|previous|prior|the|your)|disregard(?:all|previous|prior|the)|donottell|nottelltheuser/;
 
@@ -225,16 +302,33 @@ function nameOf(code: number): string {
 
 function orderIn(text: string): TextMark | null {
   const plain = foldLooks(text);
-  const frame = FRAMES.exec(plain);
-  if (frame) return order(frame[0].trim());
+  const frame = FRAME.exec(plain);
+  if (frame) return order(frame[0]);
+  const speaker = plain.includes(':') && speakerIn(plain);
+  if (speaker) return order(speaker);
   for (const phrase of PHRASES) if (plain.includes(phrase)) return order(phrase);
-  const words = plain.replace(/['’]/g, '').replace(/[^\p{L}\p{N}]+/gu, ' ');
-  for (const pattern of ORDERS) {
-    const found = pattern.exec(words);
-    if (found) return order(found[0]);
+  const words = plain
+    .replace(/['’]/g, '')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+  for (let at = 0; at < words.length; at++) {
+    for (const { steps } of BY_FIRST.get(words[at]!) ?? []) {
+      const end = orderEnd(steps, words, at);
+      if (end >= 0) return order(words.slice(at, end).join(' '));
+    }
   }
   const squeezed = spacedWords(words);
   return squeezed !== '' && SQUEEZED.test(squeezed) ? order(squeezed) : null;
+}
+
+/** A line that begins as what somebody else says. */
+function speakerIn(plain: string): string | null {
+  for (const line of plain.split('\n')) {
+    const begin = line.slice(0, 40).replaceAll('#', '').trimStart();
+    const speaker = SPEAKERS.find((one) => begin.startsWith(one));
+    if (speaker !== undefined) return speaker;
+  }
+  return null;
 }
 
 function order(what: string): TextMark {
@@ -251,17 +345,17 @@ function foldLooks(text: string): string {
 }
 
 /** Letters that stand alone, joined: `i g n o r e`. */
-function spacedWords(words: string): string {
+function spacedWords(words: readonly string[]): string {
   let all = '';
   let run = '';
-  for (const word of `${words} `.split(' ')) {
+  for (const word of [...words, '']) {
     if (word.length === 1) run += word;
     else {
       if (run.length >= DEFAULTS.spaced) all += `${run} `;
       run = '';
     }
   }
-  return run.length >= DEFAULTS.spaced ? all + run : all;
+  return all;
 }
 
 /** What is suspicious in the texts of a tool: its names, descriptions and schemas. */
