@@ -3,12 +3,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lookAlikes, scanTool, scanValue } from '../src/core/policy/scan-text.ts';
+import { lookAlikes, scanText, scanTool, scanValue } from '../src/core/policy/scan-text.ts';
 import type { ToolDefinition } from '../src/core/vocabulary/tool-definition.ts';
 import { readJsonLines } from '../src/evaluation/data-set.ts';
 import type { BenchReport } from './run.ts';
 
 const PLANTED = fileURLToPath(new URL('../test/fixtures/poisoned/poisonings.json', import.meta.url));
+/** Orders in free words: how little patterns know of meaning. */
+const FREE = fileURLToPath(new URL('../test/fixtures/poisoned/free-words.json', import.meta.url));
 
 interface Planted {
   readonly kind: string;
@@ -21,8 +23,14 @@ interface Planted {
 export async function bench(): Promise<BenchReport> {
   const planted = JSON.parse(await readFile(PLANTED, 'utf8')) as Planted[];
   const found = planted.filter(isFound).length;
+  const free = JSON.parse(await readFile(FREE, 'utf8')) as string[];
   const rows = [
     { label: `planted texts found, of ${planted.length}`, value: found, unit: '', goal: '>= 40' },
+    {
+      label: `in free words, of ${free.length}`,
+      value: free.filter((text) => scanText(text)).length,
+      unit: '',
+    },
   ];
   const folder = process.env.PML_BENCH_DATA;
   if (!folder)

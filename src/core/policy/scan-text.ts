@@ -94,7 +94,14 @@ const ORDERS = [
   'ignore|disregard|forget|override|bypass|discard|neglect all|any|every|of|the|your|my|our|these|those|previous|prior|above|earlier|preceding|former|foregoing|existing|other|current|system|safety|original|user{1,5} instruction|prompt|rule|guideline|direction|directive|policies|policy|message|command|constraint|restriction|guardrail',
   'this|these|following|new ~2 instruction|message|directive|rule ~2 override|supersede|replace|take_priority|take_precedence',
   'you_are_now|from_now_on_you_are|from_now_on_you_will|from_now_on_you_must|pretend_to_be|pretend_you_are|new_system_prompt|new_system_instruction|developer_mode|jailbreak|system_override',
+  'forget|ignore|disregard everything|anything|all|whatever ~3 above|before|earlier|previously|told|said|so_far',
+  'told|given|learned|instructed before|earlier|previously ~2 no_longer|not|obsolete|void|invalid',
+  'earlier|previous|prior guidance|instruction|order|rule|prompt is|are|was|were ~1 obsolete|void|invalid|outdated|cancelled|revoked',
+  'drop|abandon|stop|leave|pause your|the|this current|present|ongoing|original task|work|job|goal',
+  'comply|obey only|exclusively|solely? with ~4 text|description|message|instruction',
   // The person must not know.
+  'leave no trace|mention|record|sign',
+  'nobody|no_one must|should|may|can|will|learn|know|see|notice',
   'do_not|dont|never|must_not|should_not|without|avoid|refrain_from ever? tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|disclose|disclosing|warn|warning ~6 user|human|operator|person|anyone|anybody|them|him|her',
   'do_not|dont|never|must_not tell|mention|reveal|disclose|show|log|report about|that|of|any{0,2} this|these|it instruction|step|message|directive|note|to_user|to_the_user|to_human|to_the_human|in_your_answer|in_your_response|in_your_reply|in_the_answer|in_the_response',
   'hide|conceal|keep this|it|these|that ~4 from|secret|hidden|confidential',
@@ -103,6 +110,8 @@ const ORDERS = [
   // The person is said to have agreed, or is not to be asked.
   'do_not|dont|never|without|no_need_to ask|asking|request|requesting|wait_for|waiting_for|seek|require|requiring ~4 confirmation|approval|permission|consent',
   'user|human|operator|administrator|owner has|have ~2 approved|authorized|authorised|consented|agreed|confirmed|granted ~3 this|all|any|every|it|to|full|permission|access|call|action',
+  'do_not|dont need|require permission|approval|consent|confirmation ~2 from|of|by user|human|person|operator|owner',
+  'do_not|dont need|require ~2 user|human|person|operator permission|approval|consent|confirmation',
   // Other tools are taken over.
   'before|prior_to|instead_of|when|whenever|after|every_time|each_time you? using|calling|use|call|invoke|invoking|running|run|executing|execute any|all|every|each|another of_the? other? tool',
   'do_not|dont|never|must_not|stop use|using|call|calling|trust|invoke any|the|all? other|remaining|original|official tool|server|function',
@@ -115,7 +124,9 @@ const ORDERS = [
   'reveal|print|repeat|output|show|return|dump|summarize|summarise|quote|recite ~4 system_prompt|system_message|initial_instruction|hidden_instruction|developer_message',
   'read|open|cat|load|fetch|get|access|send|include|content_of|upload|copy|find ~8 id_rsa|id_ed25519|etc_passwd|etc_shadow|aws_credential|dot_env|ssh_folder|ssh_directory|ssh_key|private_ssh_key|cursor_mcp_json|claude_desktop_config|bash_history|kube_config|npmrc|netrc|keychain|cookies_sqlite|wallet_dat',
   'decode|decrypt|deobfuscate|unescape|rot13 ~6 and|then ~2 follow|execute|obey|run|do|perform|comply',
+  'run|execute|install|paste|type ~8 curl|wget ~8 sh|bash|zsh|python|node',
   // The reader is addressed as what it is.
+  'if you_are|youre an|a|the? ai|llm|language_model|assistant|agent|bot|chatbot reading|processing|summarizing|summarising|seeing|parsing|and|who|then|please|you',
   'attention|important|note|notice|message|instruction|hey|dear|hello|warning to|for? the|all|any? ai|llm|assistant|language_model|agent|model|claude|chatgpt|gpt|copilot|cursor you|please|do|must|ignore|before|stop|reading|assistant|agent|model',
   'as an|the? ai|llm|language_model|assistant ~3 you must|should|have_to|are_required',
   'you|assistant|agent|model must|should|shall|are_required_to|have_to|need_to|will ~1 obey|comply_with|follow ~3 instruction|command|order|directive below|above|in|from|of|within|without|hidden|contained|embedded',
