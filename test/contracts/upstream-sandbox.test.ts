@@ -6,6 +6,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { sandboxProblem } from '../../src/adapters/upstream/confine.ts';
 import type { ServerSandbox, ServerSettings } from '../../src/engine/ports.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
+import { servePml } from '../support/run-pml.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { testGateway } from '../support/test-gateway.ts';
@@ -142,4 +143,15 @@ test('[CAGE-3] doctor says whether servers can be confined', async () => {
     message: 'bubblewrap (bwrap) is not installed; not started: nosy',
     fix: expect.stringContaining('apt install bubblewrap'),
   });
+});
+
+test('[CAGE-3] serve says at once that such servers do not start', async () => {
+  const data = await temporaryDir();
+  const config = { mcpServers: { nosy: { command: process.execPath, args: [NOSY], sandbox: true } } };
+  // A folder without bubblewrap, whatever this machine has.
+  const pml = await servePml({ data, config, env: { PATH: await temporaryDir() } });
+  onTestFinished(async () => void (await pml.stop()));
+  expect(pml.ready.notes).toEqual([
+    'Servers with "sandbox" do not start (nosy): bubblewrap (bwrap) is not installed.',
+  ]);
 });
