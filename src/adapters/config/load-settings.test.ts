@@ -354,3 +354,32 @@ describe('OAuth', () => {
       await expect(load(wrong), JSON.stringify(wrong)).rejects.toMatchObject({ code: 'config_invalid' });
   });
 });
+
+test('[OAS-4] the addresses of an API are those of its url and origins; its document lies beside the file', async () => {
+  const root = await treeOf({
+    'pml.json': JSON.stringify({
+      mcpServers: {
+        shop: {
+          openapi: 'apis/shop.json',
+          url: 'https://shop.example/v1?key=${KEY}',
+          origins: ['https://more.example/ignored', 'https://shop.example:443'],
+          headers: { 'X-Key': '${KEY}' },
+        },
+        unset: { openapi: 'a.json', origins: ['${NOT_SET}'] },
+      },
+    }),
+  });
+  const env = { KEY: 'k-1234567890' };
+  const settings = await loadSettings({ file: join(root, 'pml.json'), env, cwd: root, home: root });
+  expect(settings.servers).toMatchObject([
+    {
+      transport: 'openapi',
+      document: join(root, 'apis/shop.json'),
+      url: 'https://shop.example/v1?key=k-1234567890',
+      origins: ['https://more.example', 'https://shop.example'],
+      headers: { 'X-Key': 'k-1234567890' },
+    },
+    { name: 'unset', disabled: true, disabledReason: expect.stringContaining('NOT_SET') },
+  ]);
+  expect(settings.secrets).toContain('k-1234567890');
+});

@@ -105,9 +105,16 @@ function fileOf({ file, cwd }: ConfigSource): string {
   return file === undefined ? join(cwd, 'pml.json') : resolve(cwd, file);
 }
 
-function runsOf(entry: { command?: unknown; args?: unknown; url?: unknown } | null): string {
-  const { command, args, url } = entry ?? {};
-  return [command ?? url, ...(Array.isArray(args) ? args : [])].map(String).join(' ');
+function runsOf(
+  entry: { command?: unknown; args?: unknown; url?: unknown; openapi?: unknown; origins?: unknown } | null,
+): string {
+  const { command, args, url, openapi, origins } = entry ?? {};
+  const places = openapi === undefined ? [url] : [openapi, url, origins].flat();
+  const words = command === undefined ? places : [command, ...(Array.isArray(args) ? args : [])];
+  return words
+    .filter((word) => word !== undefined)
+    .map(String)
+    .join(' ');
 }
 
 /**
@@ -246,7 +253,25 @@ function toServer(
     const cwd = server.cwd === undefined ? null : path(server.cwd);
     const { command, args, env } = server;
     const idle = idleStopMs > 0 && { idleStopMs };
-    return { ...base, transport: 'stdio', command, args, env, cwd, folders: [cwd ?? here], ...idle };
+    const sandbox = toSandbox(server.sandbox, path);
+    return {
+      ...base,
+      transport: 'stdio',
+      command,
+      args,
+      env,
+      cwd,
+      folders: [cwd ?? here],
+      ...idle,
+      ...sandbox,
+    };
+  }
+  if (server.openapi !== undefined) {
+    const { url = null, origins = [], headers, auth } = server;
+    const places = [...origins, ...(url === null ? [] : [url])].map((place) => new URL(place).origin);
+    const token = auth?.kind === 'bearer' && { auth };
+    const document = path(server.openapi);
+    return { ...base, transport: 'openapi', document, url, origins: [...new Set(places)], headers, ...token };
   }
   return {
     ...base,
@@ -281,6 +306,12 @@ function toIssuer({ url, jwks_url, audience, algorithms, user_claim, scopes, use
     scopes,
     users,
   };
+}
+
+function toSandbox(sandbox: ServerConfig['sandbox'], path: (text: string) => string) {
+  if (!sandbox) return {};
+  const { network, read, write } = sandbox === true ? { network: false, read: [], write: [] } : sandbox;
+  return { sandbox: { network, read: read.map(path), write: write.map(path) } };
 }
 
 type ServerAuth = NonNullable<Extract<ServerSettings, { transport: 'http' | 'sse' }>['auth']>;

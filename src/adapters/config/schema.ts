@@ -182,7 +182,29 @@ const server = z
       .default({})
       .describe('Additional environment variables. Their values are treated as secrets.'),
     cwd: text().optional().describe('Working directory; relative to this file.'),
-    url: httpUrl.optional().describe('Address of a server reached over HTTP.'),
+    sandbox: z
+      .union([
+        z.boolean(),
+        z.strictObject({
+          network: z.boolean().default(false).describe('Whether the server reaches the network.'),
+          read: z.array(text()).default([]).describe('Paths it may read; relative to this file.'),
+          write: z.array(text()).default([]).describe('Paths it may change; relative to this file.'),
+        }),
+      ])
+      .optional()
+      .describe(
+        'With command: the server runs in a sandbox (bubblewrap), without network and without files of the user.',
+      ),
+    url: httpUrl.optional().describe('Address of a server reached over HTTP; with openapi, of the API.'),
+    openapi: text()
+      .optional()
+      .describe('An OpenAPI 3 document, relative to this file: its operations become tools.'),
+    origins: z
+      .array(httpUrl)
+      .optional()
+      .describe(
+        'With openapi: the addresses that the document may send requests to, for example https://api.example.com; that of url is one of them.',
+      ),
     headers: z
       .record(z.string(), z.string())
       .default({})
@@ -215,7 +237,13 @@ const server = z
       .default(DEFAULTS.server.concurrency)
       .describe('Maximum number of parallel calls; further calls wait.'),
   })
-  .meta({ oneOf: [{ required: ['command'] }, { required: ['url'] }] });
+  .meta({
+    oneOf: [
+      { required: ['command'] },
+      { required: ['url'], not: { required: ['openapi'] } },
+      { required: ['openapi'] },
+    ],
+  });
 
 const rules = (what: string) => z.array(toolGlob).default(DEFAULTS.permissions.rules).describe(what);
 const permissions = z

@@ -85,6 +85,8 @@ export type ServerSettings =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | null;
+      /** The server is confined; absent: it runs with the rights of the user. */
+      readonly sandbox?: ServerSandbox;
       /** Milliseconds without a request after which its process is ended; absent: never. */
       readonly idleStopMs?: number;
     })
@@ -94,7 +96,29 @@ export type ServerSettings =
       readonly headers: Readonly<Record<string, string>>;
       /** Absent: no proof beyond the headers, until the server asks for a login. */
       readonly auth?: ServerAuth;
-    });
+    })
+  | OpenApiSettings;
+
+/** What a confined server may do beside running programs of the system and keeping files in a home of its own. */
+export interface ServerSandbox {
+  readonly network: boolean;
+  /** Paths that it may read, and those that it may change. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
+/** An API that is no MCP server: its operations are the tools. */
+export interface OpenApiSettings extends ServerBase {
+  readonly transport: 'openapi';
+  /** Path of the OpenAPI document. */
+  readonly document: string;
+  /** Address of the API; null: the document's own. */
+  readonly url: string | null;
+  /** The only places that requests go to, `https://host:port`; with that of `url`. */
+  readonly origins: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly auth?: Extract<ServerAuth, { kind: 'bearer' }>;
+}
 
 /** How PML proves itself to a server reached over HTTP, besides plain headers. */
 export type ServerAuth =
