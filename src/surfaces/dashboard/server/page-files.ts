@@ -7,6 +7,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.json': 'application/json',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 /** Preferred encodings first; each compressed file is next to the original. */
@@ -18,6 +22,8 @@ const ENCODINGS = [
 /** These names contain a hash of the content, so they can be cached forever. */
 const HASHED = /^\/assets\/[\w.-]+$/;
 const PLAIN = /^\/[\w-]+\.(?:svg|js)$/;
+/** A page of the documentation, by its address without an ending, or one of its files. */
+const DOCUMENT = /^(?:[\w-]+\/)*(?:[\w-]+(?:\.[a-z]+)?)?$/;
 
 /** The built page; if it was not built, a page that says so. Public, because it contains no data. */
 export interface PageFiles {
@@ -26,8 +32,50 @@ export interface PageFiles {
   index(request: Request, status?: number): Promise<Response>;
 }
 
-export function pageFiles(folder: string): PageFiles {
-  const send = async (name: string, request: Request, status: number, caching: string) => {
+/** `docs` is the folder of the built documentation, which is offered at `/docs`. */
+export function pageFiles(folder: string, docs: string): PageFiles {
+  const send = sendFrom(folder);
+  const document = documents(docs);
+  return {
+    async asset(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/docs') return redirect('/docs/');
+      if (pathname === '/llms.txt') return redirect('/docs/llms.txt');
+      if (pathname.startsWith('/docs/')) return await document(pathname.slice('/docs/'.length), request);
+      if (HASHED.test(pathname)) {
+        return await send(pathname.slice(1), request, 200, 'public, max-age=31536000, immutable');
+      }
+      return PLAIN.test(pathname) ? await send(pathname.slice(1), request, 200, 'no-cache') : null;
+    },
+    async index(request, status = 200) {
+      return (await send('index.html', request, status, 'no-cache')) ?? notBuilt('dashboard');
+    },
+  };
+}
+
+/** The documentation: every page at its address without an ending, and as Markdown with `.md`. */
+function documents(folder: string): (path: string, request: Request) => Promise<Response> {
+  const send = sendFrom(folder);
+  return async (path, request) => {
+    if (!existsSync(join(folder, 'index.html'))) return notBuilt('documentation');
+    if (!DOCUMENT.test(path)) return message(404, 'This page does not exist', ALL_PAGES);
+    const isFolder = path === '' || path.endsWith('/');
+    if (!isFolder && existsSync(join(folder, path, 'index.html'))) return redirect(`/docs/${path}/`);
+    const name = isFolder ? `${path}index.html` : extname(path) === '' ? `${path}.html` : path;
+    const found = await send(name, request, 200, 'no-cache');
+    return found ?? message(404, 'This page does not exist', ALL_PAGES);
+  };
+}
+
+const ALL_PAGES = '<p><a href="/docs/">All pages of the documentation</a></p>';
+
+function redirect(to: string): Response {
+  return new Response(null, { status: 302, headers: { location: to } });
+}
+
+/** Sends a file of the folder; null if it does not exist. */
+function sendFrom(folder: string) {
+  return async (name: string, request: Request, status: number, caching: string) => {
     const accepted = request.headers.get('accept-encoding') ?? '';
     const found = ENCODINGS.find(
       ([encoding, ending]) => accepted.includes(encoding) && existsSync(join(folder, `${name}${ending}`)),
@@ -44,28 +92,26 @@ export function pageFiles(folder: string): PageFiles {
       },
     });
   };
-  return {
-    async asset(request) {
-      const { pathname } = new URL(request.url);
-      if (HASHED.test(pathname)) {
-        return await send(pathname.slice(1), request, 200, 'public, max-age=31536000, immutable');
-      }
-      return PLAIN.test(pathname) ? await send(pathname.slice(1), request, 200, 'no-cache') : null;
-    },
-    async index(request, status = 200) {
-      return (await send('index.html', request, status, 'no-cache')) ?? notBuilt();
-    },
-  };
 }
 
-function notBuilt(): Response {
-  const text = `<!doctype html>
+const BUILDERS = { dashboard: 'npm run build:dashboard', documentation: 'npm run docs' };
+
+function notBuilt(what: keyof typeof BUILDERS): Response {
+  return message(
+    503,
+    `The ${what} is not built yet`,
+    `<p>The gateway is running and everything else works. Build the page and load this again:</p>
+<pre>${BUILDERS[what]}</pre>`,
+  );
+}
+
+function message(status: number, title: string, text: string): Response {
+  const html = `<!doctype html>
 <html lang="en">
 <title>PML</title>
-<h1>The dashboard is not built yet</h1>
-<p>The gateway is running and everything else works. Build the page and load this again:</p>
-<pre>npm run build:dashboard</pre>
+<h1>${title}</h1>
+${text}
 </html>
 `;
-  return new Response(text, { status: 503, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  return new Response(html, { status, headers: { 'content-type': 'text/html; charset=utf-8' } });
 }

@@ -12,7 +12,17 @@ export const PAGES = [
 export type PageName = (typeof PAGES)[number]['name'];
 
 /** Paths of the server; every other path is a page. */
-const RESERVED = ['/api', '/mcp', '/bridge', '/metrics', '/healthz', '/login', '/assets', '/.well-known'];
+const RESERVED = [
+  '/api',
+  '/mcp',
+  '/bridge',
+  '/metrics',
+  '/healthz',
+  '/login',
+  '/assets',
+  '/docs',
+  '/.well-known',
+];
 
 export function isPagePath(path: string): boolean {
   return !RESERVED.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
