@@ -1,18 +1,20 @@
 /**
  * `npm run record`: starts the demo, types commands at it, and draws what they print as a moving picture of a terminal
- * (`docs/images/demo.svg`). Nothing is invented: long lines are cut, and the folder and the one-time code are shortened.
+ * (`docs/images/demo.svg`); then runs each example and draws its trace (`examples/images`). Nothing is invented: long
+ * lines are cut, and the folder and the one-time code are shortened.
  *
- *   node scripts/record-demo.ts [--out FILE]
+ *   node scripts/record-demo.ts [--only terminal|examples]
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { drawTerminal, type Scene } from './pictures/draw-terminal.ts';
+import { drawTrace, type TracedCall } from './pictures/draw-trace.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LAUNCHER = join(ROOT, 'bin/pml.js');
@@ -36,7 +38,7 @@ const COMMANDS = [
   },
 ];
 
-const { values } = parseArgs({ options: { out: { type: 'string' } } });
+const { values } = parseArgs({ options: { only: { type: 'string' } } });
 const home = mkdtempSync(join(tmpdir(), 'pml-demo-'));
 const { PML_DATA, PML_CONFIG, ...inherited } = process.env;
 const env = { ...inherited, HOME: home };
@@ -48,6 +50,15 @@ const demo = spawn('npm', ['start', '--silent', '--', '--port', '0'], {
 try {
   const greeting = await firstWords(demo);
   await untilDone();
+  if (values.only !== 'examples') recordTerminal(greeting);
+  if (values.only !== 'terminal') drawExamples();
+} finally {
+  demo.kill('SIGTERM');
+  await once(demo, 'exit');
+  rmSync(home, { recursive: true, force: true });
+}
+
+function recordTerminal(greeting: string): void {
   const scenes: Scene[] = [
     {
       remark: 'four servers with 41 tools, and a few jobs to learn from',
@@ -56,21 +67,84 @@ try {
     },
     ...COMMANDS.map(({ remark, args }) => ({ remark, command: spelled(args), lines: shown(pml(args)) })),
   ];
-  const out = resolve(values.out ?? join(ROOT, 'docs/images/demo.svg'));
-  writeFileSync(
-    out,
-    drawTerminal('A terminal: PML finds a tool, recognises a job and does it in one call', scenes),
+  const title = 'A terminal: PML finds a tool, recognises a job and does it in one call';
+  write('docs/images/demo.svg', drawTerminal(title, scenes));
+}
+
+/** Every example runs twice: the first time its servers and the sandbox may still have to start. */
+function drawExamples(): void {
+  const slugs = new Map(
+    (JSON.parse(pml(['capability', 'ls', '--json'])) as Capabilities).capabilities.map(({ id, slug }) => [
+      `capability:${id}`,
+      `capabilities.${slug}`,
+    ]),
   );
-  console.log(out);
-} finally {
-  demo.kill('SIGTERM');
-  await once(demo, 'exit');
-  rmSync(home, { recursive: true, force: true });
+  for (const file of globSync('examples/*.{ts,json}', { cwd: ROOT }).toSorted()) {
+    if (/\.d\.ts$|use-client|tsconfig|pml\.json/.test(file)) continue;
+    const args = file.endsWith('.ts')
+      ? ['run', file]
+      : ['workflow', 'run', file, '--args', '{"path": "notes"}'];
+    pml(args);
+    pml(args);
+    const newest = JSON.parse(pml(['trace', 'ls', '--limit', '1', '--json'])) as Traces;
+    const { id } = newest.traces[0]!;
+    const { events } = JSON.parse(pml(['trace', 'show', id, '--json'])) as { events: TraceEvent[] };
+    const name = basename(file).replace(/\.\w+$/, '');
+    write(`examples/images/${name}.svg`, drawTrace(basename(file), callsOf(events, slugs)));
+  }
+}
+
+interface Capabilities {
+  readonly capabilities: readonly { readonly id: string; readonly slug: string }[];
+}
+
+interface Traces {
+  readonly traces: readonly { readonly id: string }[];
+}
+
+interface TraceEvent {
+  readonly type: string;
+  readonly trace_id: string;
+  readonly parent_trace_id: string | null;
+  readonly node: string;
+  readonly ts: number;
+  readonly duration_ms?: number;
+  readonly success?: boolean;
+}
+
+/** The calls of tools and capabilities, each below its caller. */
+function callsOf(events: readonly TraceEvent[], slugs: ReadonlyMap<string, string>): TracedCall[] {
+  const ends = new Map(events.filter(({ type }) => type.endsWith('_end')).map((end) => [end.trace_id, end]));
+  const starts = events.filter(({ type, node }) => type.endsWith('_start') && !node.startsWith('code:'));
+  const first = Math.min(...starts.map(({ ts }) => ts));
+  const below = (parent: string | null, depth: number): TracedCall[] =>
+    starts
+      .filter(({ parent_trace_id }) => parent_trace_id === parent)
+      .flatMap(({ trace_id, node, ts }) => [
+        {
+          name: slugs.get(node) ?? node,
+          depth,
+          start: ts - first,
+          duration: ends.get(trace_id)?.duration_ms ?? 0,
+          success: ends.get(trace_id)?.success ?? false,
+        },
+        ...below(trace_id, depth + 1),
+      ]);
+  return below(null, 0);
+}
+
+function write(name: string, text: string): void {
+  writeFileSync(join(ROOT, name), text);
+  console.log(name);
 }
 
 function pml(args: readonly string[]): string {
   const data = join(home, '.pml', 'demo');
-  return execFileSync(process.execPath, [LAUNCHER, ...args, '--data', data], { env, encoding: 'utf8' });
+  return execFileSync(process.execPath, [LAUNCHER, ...args, '--data', data], {
+    cwd: ROOT,
+    env,
+    encoding: 'utf8',
+  });
 }
 
 async function untilDone(): Promise<void> {

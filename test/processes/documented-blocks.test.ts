@@ -210,6 +210,23 @@ test('[DOCS-5] every block has a language, and one that is not run says why', ()
   expect(unrun.length).toBeLessThan(BLOCKS.length / 4);
 });
 
+test('[DOCS-6] the gallery shows every example as it is in its file, with its command and a picture of its trace', async () => {
+  const page = await readFile(join(ROOT, 'examples/README.md'), 'utf8');
+  const shown = BLOCKS.filter(({ page, file }) => page === 'examples/README.md' && file !== null);
+  expect(shown.length).toBeGreaterThanOrEqual(8);
+  const commands = BLOCKS.filter(({ page, language }) => page === 'examples/README.md' && language === 'sh');
+  for (const { file, text } of shown) {
+    expect(`${text}\n`, file!).toBe(await readFile(join(ROOT, 'examples', file!), 'utf8'));
+    expect(
+      commands.some((command) => command.text.includes(` examples/${file}`)),
+      file!,
+    ).toBe(true);
+    const picture = `images/${file!.replace(/\.\w+$/, '.svg')}`;
+    expect(page).toContain(`](${picture})`);
+    expect(await readFile(join(ROOT, 'examples', picture), 'utf8')).toContain(`>${file}</text>`);
+  }
+});
+
 const runnable = BLOCKS.filter(({ notRun }) => notRun === null);
 const pages = Map.groupBy(
   runnable.filter(({ language }) => language === 'sh'),
@@ -217,7 +234,7 @@ const pages = Map.groupBy(
 );
 
 describe.concurrent('[DOCS-5] commands run in the order of reading', () => {
-  test.for([...pages])('%s', async ([page, blocks], { onTestFinished: onFinished }) => {
+  test.for([...pages])('%s', { timeout: 400_000 }, async ([page, blocks], { onTestFinished: onFinished }) => {
     for (const [section, own] of Map.groupBy(blocks, (block) => block.section)) {
       const { folder, run } = await openShell(`${page}#${section}`, onFinished);
       // What any section of the page shows as a file is there.
