@@ -35,6 +35,14 @@ test('[DASH-86] on the first day Home says how to connect a client, and lets one
     await page.getByRole('tabpanel', { name: tab }).getByText(text).waitFor();
   }
 
+  // Nothing reaches beyond its panel.
+  const steps = page.getByRole('region', { name: 'Three steps' });
+  const { x, width } = (await steps.boundingBox())!;
+  for (const part of await steps.locator('.code, .tab-list, p').all()) {
+    const box = (await part.boundingBox())!;
+    expect(box.x + box.width).toBeLessThanOrEqual(x + width);
+  }
+
   // Calls that run now, not those that were made.
   await servers.getByRole('columnheader', { name: 'In flight' }).waitFor();
 

@@ -87,7 +87,7 @@ export function FirstSteps() {
           <Code
             label="Prompt"
             language="text"
-            text="Use PML: find the tools that read files, then write a summary of my notes in one program."
+            text="Use PML: read all my notes and write one summary of them."
           />
         </Step>
       </ol>
