@@ -18,7 +18,7 @@ const BLOCKS = documentedBlocks();
 const PATIENT = { timeout: 90_000, interval: 200 };
 
 /** What readers run as it stands; everything else is output, a drawing or a formula, and says so. */
-const LANGUAGES = ['sh', 'ts', 'json', 'yaml', 'text'];
+const LANGUAGES = ['sh', 'output', 'ts', 'json', 'yaml', 'text'];
 
 /** Sections that say themselves how to reach the demo. */
 const BEFORE_DEMO = new Set(['README.md#Try it in two commands', 'docs/start.md#1. Run the demo']);
@@ -229,7 +229,7 @@ test('[DOCS-6] the gallery shows every example as it is in its file, with its co
 
 const runnable = BLOCKS.filter(({ notRun }) => notRun === null);
 const pages = Map.groupBy(
-  runnable.filter(({ language }) => language === 'sh'),
+  runnable.filter(({ language }) => language === 'sh' || language === 'output'),
   ({ page }) => page,
 );
 
@@ -241,9 +241,16 @@ describe.concurrent('[DOCS-5] commands run in the order of reading', () => {
       for (const { file, text } of BLOCKS.filter((block) => block.page === page)) {
         if (file !== null) await writeFile(join(folder, file), text);
       }
-      for (const { text, line } of own) {
+      let said = '';
+      for (const { text, line, language } of own) {
+        if (language === 'output') {
+          for (const expected of text.split('\n')) expect(said, `${page}:${line}`).toContain(expected);
+          continue;
+        }
+        said = '';
         for (const command of commandsIn(text)) {
           const { code, output } = await run(answered(await filledIn(command)));
+          said += output;
           expect(code, `${page}:${line}: ${command}\n${output}`).toBe(0);
         }
       }
