@@ -1,6 +1,6 @@
 /**
  * `npm run docs`: writes the reference pages and `docs/llms.txt` from the code and the other pages, then builds the
- * documentation into `dist/docs`, which `pml serve` offers at `/docs`.
+ * documentation into `dist/docs`, and into the archive from which `pml serve` offers it at `/docs`.
  *
  *   node scripts/docs.ts [--if-stale] [--if-possible] [--check [--write]] [--root DIR]
  *

@@ -1,5 +1,4 @@
 import {
-  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -12,6 +11,7 @@ import {
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { createTar } from 'nanotar';
 import { fileOf, type PageSource, pathOf, SECTIONS } from './navigation.ts';
 import { escapeHtml, type RenderedPage, renderPage } from './render-page.ts';
 
@@ -19,7 +19,8 @@ const THEME = fileURLToPath(new URL('theme', import.meta.url));
 const DASHBOARD = 'src/surfaces/dashboard/app';
 /** What a built site depends on, besides this script. */
 const SOURCES = ['*.md', 'docs/**/*', 'examples/*', 'scripts/docs/**/*', `${DASHBOARD}/styles/tokens.css`];
-const COMPRESSIBLE = /\.(?:html|css|js|json|md|txt|svg)$/;
+/** What a gateway serves: one file, because the published package has few. */
+const ARCHIVE = 'docs.tar.gz';
 
 const SUMMARY =
   'PML (Procedural Memory Layer) is an MCP gateway: it stands between agents and their MCP servers, offers five tools instead of hundreds, runs code and plans in a sandbox, asks before dangerous calls, and learns from every run how work gets done.';
@@ -78,17 +79,18 @@ export function llmsText(pages: readonly Page[]): string {
   return `# PML\n\n> ${SUMMARY}\n\nEvery page of this documentation is also Markdown, at its own address with \`.md\`.\n\n${sections.join('\n\n')}\n`;
 }
 
-/** Builds the site into `dist/docs`; returns its number of pages. */
+/** Builds the site into `dist/docs`, for any web server, and into an archive for the gateway; returns the number of pages. */
 export function buildSite(root: string): number {
   const pages = readPages(root);
   const known = new Set(pages.map(({ file }) => file));
   const fresh = join(root, 'dist', `.docs-${process.pid}`);
   const finished = join(root, 'dist', 'docs');
   rmSync(fresh, { recursive: true, force: true });
-  const write = (name: string, content: string | Buffer) => {
+  const files: { readonly name: string; readonly data: string | Uint8Array }[] = [];
+  const write = (name: string, data: string | Uint8Array) => {
     mkdirSync(dirname(join(fresh, name)), { recursive: true });
-    writeFileSync(join(fresh, name), content);
-    if (COMPRESSIBLE.test(name)) writeFileSync(join(fresh, `${name}.gz`), gzipSync(content, { level: 9 }));
+    writeFileSync(join(fresh, name), data);
+    files.push({ name, data });
   };
   for (const page of pages) {
     write(fileOf(page.path, '.html'), pageHtml(page, pages));
@@ -104,8 +106,11 @@ export function buildSite(root: string): number {
   const styles = [join(root, DASHBOARD, 'styles/tokens.css'), join(THEME, 'site.css')];
   write('site.css', styles.map((file) => readFileSync(file, 'utf8')).join('\n'));
   write('site.js', readFileSync(join(THEME, 'site.js')));
-  cpSync(join(root, DASHBOARD, 'public/theme.js'), join(fresh, 'theme.js'));
-  cpSync(join(root, DASHBOARD, 'public/icon.svg'), join(fresh, 'icon.svg'));
+  for (const name of ['theme.js', 'icon.svg'])
+    write(name, readFileSync(join(root, DASHBOARD, 'public', name)));
+  // Beside the old one, then in its place: a gateway never reads half an archive.
+  writeFileSync(`${fresh}.tar.gz`, gzipSync(createTar(files), { level: 9 }));
+  renameSync(`${fresh}.tar.gz`, join(root, 'dist', ARCHIVE));
   rmSync(finished, { recursive: true, force: true });
   renameSync(fresh, finished);
   return pages.length;
@@ -113,7 +118,7 @@ export function buildSite(root: string): number {
 
 /** Whether there is no built site, or one of older sources. */
 export function isSiteStale(root: string): boolean {
-  const built = join(root, 'dist', 'docs', 'search.json');
+  const built = join(root, 'dist', ARCHIVE);
   if (!existsSync(built)) return true;
   const at = statSync(built).mtimeMs;
   return globSync(SOURCES, { cwd: root }).some((path) => statSync(join(root, path)).mtimeMs > at);

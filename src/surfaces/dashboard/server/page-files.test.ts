@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
+import { createTar } from 'nanotar';
 import { expect, onTestFinished, test } from 'vitest';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
@@ -10,18 +11,20 @@ import { isPagePath } from '../shared/routes.ts';
 import { pageFiles } from './page-files.ts';
 
 /** A gateway that serves a page made of these files. */
-async function serve(files: Readonly<Record<string, string>>) {
+async function serve(files: Readonly<Record<string, string>>, docs?: Readonly<Record<string, string>>) {
   const folder = await temporaryDir();
   await mkdir(join(folder, 'assets'));
-  await mkdir(join(folder, 'docs/guide'), { recursive: true });
   for (const [name, text] of Object.entries(files)) {
     await writeFile(join(folder, name), text);
     await writeFile(join(folder, `${name}.gz`), gzipSync(text));
   }
+  const archive = join(folder, 'docs.tar.gz');
+  const entries = Object.entries(docs ?? {}).map(([name, data]) => ({ name, data }));
+  if (docs) await writeFile(archive, gzipSync(createTar(entries)));
   const api = new Hono().get('/ping', (context) => context.json({}));
   const running = await startHttp({
     api,
-    page: { isPage: isPagePath, ...pageFiles(folder, join(folder, 'docs')) },
+    page: { isPage: isPagePath, ...pageFiles(folder, archive) },
   });
   onTestFinished(running.listener.close);
   const get = (path: string, headers: Record<string, string> = {}) =>
@@ -94,16 +97,15 @@ test('[DASH-1] the login page is there for every browser, and looking at a link 
 });
 
 const DOCS = {
-  ...PAGE,
-  'docs/index.html': '<p>docs</p>',
-  'docs/code.html': '<p>code</p>',
-  'docs/code.md': '# Code',
-  'docs/llms.txt': '# PML',
-  'docs/guide/index.html': '<p>guide</p>',
+  'index.html': '<p>docs</p>',
+  'code.html': '<p>code</p>',
+  'code.md': '# Code',
+  'llms.txt': '# PML',
+  'guide/index.html': '<p>guide</p>',
 };
 
 test('[DOCS-3] the documentation is open to all at /docs, each page also as Markdown, under the policy of the dashboard', async () => {
-  const { get } = await serve(DOCS);
+  const { get } = await serve(PAGE, DOCS);
   const policy = (await get('/')).headers.get('content-security-policy');
   for (const [path, type, text] of [
     ['/docs/', 'text/html', '<p>docs</p>'],
@@ -128,7 +130,7 @@ test('[DOCS-3] the documentation is open to all at /docs, each page also as Mark
 });
 
 test('[DOCS-3] an unknown page of the documentation does not exist, and no path leads out of its folder', async () => {
-  const { get, listener, folder } = await serve(DOCS);
+  const { get, listener, folder } = await serve(PAGE, DOCS);
   await writeFile(join(folder, 'secret.md'), 'secret');
   expect((await get('/docs/no-such-page')).status).toBe(404);
   for (const path of [

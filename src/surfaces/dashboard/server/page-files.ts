@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { parseTar } from 'nanotar';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -13,6 +16,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
+function typeOf(name: string): string {
+  return TYPES[extname(name)] ?? 'application/octet-stream';
+}
+
 /** Preferred encodings first; each compressed file is next to the original. */
 const ENCODINGS = [
   ['br', '.br'],
@@ -22,8 +29,6 @@ const ENCODINGS = [
 /** These names contain a hash of the content, so they can be cached forever. */
 const HASHED = /^\/assets\/[\w.-]+$/;
 const PLAIN = /^\/[\w-]+\.(?:svg|js)$/;
-/** A page of the documentation, by its address without an ending, or one of its files. */
-const DOCUMENT = /^(?:[\w-]+\/)*(?:[\w-]+(?:\.[a-z]+)?)?$/;
 
 /** The built page; if it was not built, a page that says so. Public, because it contains no data. */
 export interface PageFiles {
@@ -32,7 +37,7 @@ export interface PageFiles {
   index(request: Request, status?: number): Promise<Response>;
 }
 
-/** `docs` is the folder of the built documentation, which is offered at `/docs`. */
+/** `docs` is the archive of the built documentation, which is offered at `/docs`. */
 export function pageFiles(folder: string, docs: string): PageFiles {
   const send = sendFrom(folder);
   const document = documents(docs);
@@ -41,7 +46,7 @@ export function pageFiles(folder: string, docs: string): PageFiles {
       const { pathname } = new URL(request.url);
       if (pathname === '/docs') return redirect('/docs/');
       if (pathname === '/llms.txt') return redirect('/docs/llms.txt');
-      if (pathname.startsWith('/docs/')) return await document(pathname.slice('/docs/'.length), request);
+      if (pathname.startsWith('/docs/')) return await document(pathname.slice('/docs/'.length));
       if (HASHED.test(pathname)) {
         return await send(pathname.slice(1), request, 200, 'public, max-age=31536000, immutable');
       }
@@ -54,18 +59,34 @@ export function pageFiles(folder: string, docs: string): PageFiles {
 }
 
 /** The documentation: every page at its address without an ending, and as Markdown with `.md`. */
-function documents(folder: string): (path: string, request: Request) => Promise<Response> {
-  const send = sendFrom(folder);
-  return async (path, request) => {
-    if (!existsSync(join(folder, 'index.html'))) return notBuilt('documentation');
-    if (!DOCUMENT.test(path)) return message(404, 'This page does not exist', ALL_PAGES);
+function documents(archive: string): (path: string) => Promise<Response> {
+  let read: { readonly at: number; readonly files: ReadonlyMap<string, Uint8Array> } | null = null;
+  /** Read with the first request, and again when it was built again. */
+  const files = async () => {
+    const at = (await stat(archive).catch(() => null))?.mtimeMs;
+    if (at === undefined) return null;
+    if (read?.at !== at) {
+      // A copy: the parser reads from the start of the memory below, which may be shared.
+      const entries = parseTar(new Uint8Array(await unzip(await readFile(archive))));
+      read = { at, files: new Map(entries.map(({ name, data = new Uint8Array() }) => [name, data])) };
+    }
+    return read.files;
+  };
+  return async (path) => {
+    const known = await files();
+    if (known === null) return notBuilt('documentation');
     const isFolder = path === '' || path.endsWith('/');
-    if (!isFolder && existsSync(join(folder, path, 'index.html'))) return redirect(`/docs/${path}/`);
+    if (!isFolder && known.has(`${path}/index.html`)) return redirect(`/docs/${path}/`);
     const name = isFolder ? `${path}index.html` : extname(path) === '' ? `${path}.html` : path;
-    const found = await send(name, request, 200, 'no-cache');
-    return found ?? message(404, 'This page does not exist', ALL_PAGES);
+    const content = known.get(name);
+    if (!content) return message(404, 'This page does not exist', ALL_PAGES);
+    return new Response(Buffer.from(content), {
+      headers: { 'content-type': typeOf(name), 'cache-control': 'no-cache' },
+    });
   };
 }
+
+const unzip = promisify(gunzip);
 
 const ALL_PAGES = '<p><a href="/docs/">All pages of the documentation</a></p>';
 
@@ -85,7 +106,7 @@ function sendFrom(folder: string) {
     return new Response(content, {
       status,
       headers: {
-        'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
+        'content-type': typeOf(name),
         'cache-control': caching,
         vary: 'accept-encoding',
         ...(found && { 'content-encoding': found[0] }),
