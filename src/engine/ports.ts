@@ -31,6 +31,8 @@ export {
   type KeyStore,
   keyCreated,
   keyRevoked,
+  type OAuthRecord,
+  type OAuthStore,
   scopeChanged,
   type Usage,
   type UsageOrder,
@@ -72,7 +74,9 @@ export type {
 } from './ports/sandbox.ts';
 export type {
   EmbeddingSettings,
+  IssuerSettings,
   LearningSettings,
+  OAuthSettings,
   PermissionSettings,
   RecordRule,
   RetentionSettings,

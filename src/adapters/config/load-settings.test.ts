@@ -312,3 +312,45 @@ test('[CFG-2] every key of pml.json arrives', async () => {
     secrets: expect.arrayContaining(['f-123456', 'k-123456', 't-123456', 's-123456', 'a-123456', 'p-123456']),
   });
 });
+
+describe('OAuth', () => {
+  const load = async (oauth: unknown) => {
+    const root = await treeOf({ 'pml.json': JSON.stringify({ pml: { http: { oauth } } }) });
+    const { http } = await loadSettings({ env: {}, cwd: root, home: root, file: 'pml.json' });
+    return http;
+  };
+
+  test('[OAUTH-21] the address of the gateway becomes one of its host names', async () => {
+    expect(await load({ url: 'https://pml.example.com/' })).toEqual({
+      port: 8080,
+      host: '127.0.0.1',
+      hosts: ['pml.example.com'],
+      oauth: { url: 'https://pml.example.com' },
+    });
+    const issuer = { url: 'https://login.example.com', users: { ada: 'ada-agent' } };
+    expect((await load({ url: 'http://127.0.0.1:8080', issuer })).oauth?.issuer).toEqual({
+      ...issuer,
+      algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      userClaim: 'sub',
+      scopes: [],
+    });
+  });
+
+  test('[OAUTH-21] an address that is not safe, and an algorithm with a shared key, are refused', async () => {
+    const issuer = { url: 'https://login.example.com', users: {} };
+    for (const wrong of [
+      {},
+      { url: 'http://pml.example.com' },
+      { url: 'https://pml.example.com/gateway' },
+      { url: 'https://pml.example.com?x=1' },
+      { url: 'pml.example.com' },
+      { url: 'https://pml.example.com', issuer: { ...issuer, url: 'http://login.example.com' } },
+      { url: 'https://pml.example.com', issuer: { ...issuer, jwks_url: 'http://login.example.com/keys' } },
+      { url: 'https://pml.example.com', issuer: { ...issuer, algorithms: ['HS256'] } },
+      { url: 'https://pml.example.com', issuer: { ...issuer, algorithms: ['none'] } },
+      { url: 'https://pml.example.com', issuer: { ...issuer, algorithms: [] } },
+      { url: 'https://pml.example.com', issuer: { url: issuer.url } },
+    ])
+      await expect(load(wrong), JSON.stringify(wrong)).rejects.toMatchObject({ code: 'config_invalid' });
+  });
+});

@@ -191,7 +191,7 @@ function toSettings(
       waitMs: pml.store.wait_ms,
     },
     retention: { tracesDays: pml.retention.traces_days ?? null },
-    http: pml.http,
+    http: toHttp(pml.http),
     learning: {
       enabled: pml.learning.enabled,
       runFrom: pml.learning.run_from,
@@ -254,6 +254,32 @@ function toServer(
     url: server.url!,
     headers: server.headers,
     ...(server.auth && { auth: toAuth(server.auth) }),
+  };
+}
+
+function toHttp({ port, host, hosts, oauth }: Config['pml']['http']): Settings['http'] {
+  if (!oauth) return { port, host, hosts };
+  const url = new URL(oauth.url);
+  const { issuer } = oauth;
+  return {
+    port,
+    host,
+    hosts: [...hosts, url.host],
+    oauth: { url: url.origin, ...(issuer && { issuer: toIssuer(issuer) }) },
+  };
+}
+
+type IssuerConfig = NonNullable<NonNullable<Config['pml']['http']['oauth']>['issuer']>;
+
+function toIssuer({ url, jwks_url, audience, algorithms, user_claim, scopes, users }: IssuerConfig) {
+  return {
+    url,
+    ...(jwks_url !== undefined && { jwksUrl: jwks_url }),
+    ...(audience !== undefined && { audience }),
+    algorithms,
+    userClaim: user_claim,
+    scopes,
+    users,
   };
 }
 

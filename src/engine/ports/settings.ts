@@ -20,6 +20,8 @@ export interface Settings {
     readonly host: string;
     /** More names it is addressed by, through a proxy for one. */
     readonly hosts: readonly string[];
+    /** Absent: only keys are accepted. */
+    readonly oauth?: OAuthSettings;
   };
   readonly learning: LearningSettings;
   readonly workflow: WorkflowSettings;
@@ -29,6 +31,29 @@ export interface Settings {
   readonly templates: string | null;
   /** Values that must never be shown or stored: expanded variables, headers, configured env. */
   readonly secrets: readonly string[];
+}
+
+export interface OAuthSettings {
+  /** The public address of the gateway, an origin. */
+  readonly url: string;
+  /** Absent: the built-in authorization server. */
+  readonly issuer?: IssuerSettings;
+}
+
+/** An authorization server of somebody else, whose tokens are signed. */
+export interface IssuerSettings {
+  readonly url: string;
+  /** Absent: its metadata says so. */
+  readonly jwksUrl?: string;
+  /** Absent: the address of the endpoint that is called. */
+  readonly audience?: string;
+  readonly algorithms: readonly string[];
+  /** The claim that names the user. */
+  readonly userClaim: string;
+  /** Scopes that tokens must have. */
+  readonly scopes: readonly string[];
+  /** Names of keys by user; `*` is everybody else. */
+  readonly users: Readonly<Record<string, string>>;
 }
 
 interface ServerBase {

@@ -22,10 +22,16 @@ const RESERVED = [
   '/assets',
   '/docs',
   '/.well-known',
+  '/oauth',
 ];
 
 export function isPagePath(path: string): boolean {
   return !RESERVED.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+}
+
+/** The page on which a person decides about an OAuth client. */
+export function isConsentPath(path: string): boolean {
+  return /^\/oauth\/consent\/[\w-]+$/.test(path);
 }
 
 /** Addresses of pages and of things on them; every part is escaped. */
