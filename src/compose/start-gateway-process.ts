@@ -38,6 +38,7 @@ import type { ProcessContext } from './process-context.ts';
 
 /** The same path from the sources and from the built package. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
+const DOCS = fileURLToPath(new URL('../../dist/docs.tar.gz', import.meta.url));
 
 const DEFAULTS = {
   /** Milliseconds per shutdown step: one that hangs or fails must not block the others. */
@@ -146,7 +147,7 @@ export async function startGatewayProcess(
       answerCall,
       mcp,
       api: createApi(gateway, logger, { version, context: { ...context, holder } }),
-      page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER) },
+      page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER, DOCS) },
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });
     listener = await listenOn(app, options);

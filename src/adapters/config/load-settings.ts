@@ -134,8 +134,8 @@ export async function prepareDemo(dataDir: string): Promise<Settings> {
     everything: await server('everything'),
     thinking: await server('sequential-thinking'),
   };
-  // The folder is scratch, so writing there needs no approval.
-  const pml = { permissions: { allow: ['filesystem:write_file'] } };
+  // The folder is scratch, so writing there needs no approval. Deleting asks, so that there is something to decide.
+  const pml = { permissions: { allow: ['filesystem:write_file'], ask: ['memory:delete_*'] } };
   await writeFile(file, `${JSON.stringify({ mcpServers, pml }, null, 2)}\n`);
   return await loadSettings({ file, env: {}, cwd: dataDir });
 }

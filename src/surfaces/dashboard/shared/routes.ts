@@ -20,6 +20,7 @@ const RESERVED = [
   '/healthz',
   '/login',
   '/assets',
+  '/docs',
   '/.well-known',
   '/oauth',
 ];
