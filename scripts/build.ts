@@ -38,3 +38,7 @@ if (existsSync(join(root, 'src/surfaces/dashboard/app/index.html'))) {
   const { buildDashboard } = await import('./dashboard/build-dashboard.ts');
   await buildDashboard(root);
 }
+if (existsSync(join(root, 'docs/README.md'))) {
+  const { buildSite } = await import('./docs/build-site.ts');
+  buildSite(root);
+}

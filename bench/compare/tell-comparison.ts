@@ -58,7 +58,7 @@ export function asMarkdown(measured: readonly Measured[], absent: readonly strin
     }),
     '',
     ...absent,
-    '```',
+    '```text',
     asBars(measured),
     '```',
   ].join('\n');

@@ -83,7 +83,7 @@ export function asMarkdown(axis: Axis): string {
     '',
     ...lines.map((cells) => `| ${cells.join(' | ')} |`),
     '',
-    '```',
+    '```text',
     plotOf(axis),
     '```',
   ].join('\n');

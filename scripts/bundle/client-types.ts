@@ -2,7 +2,8 @@ import { inputFields, jsonSchema } from '../../src/operations/input-fields.ts';
 import type { AnyOperation } from '../../src/operations/operation.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 
-interface Schema {
+/** The parts of a JSON Schema that the schemas of operations use. */
+export interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -63,13 +64,16 @@ export declare class PmlError extends Error {
 }
 `;
 
-function typeOf(schema: Schema): string {
+/** A schema as a type, on one line. */
+export function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schema.$ref.replace('#/$defs/', '');
   if (schema.anyOf) return `(${schema.anyOf.map(typeOf).join(' | ')})`;
   if (schema.enum) return `(${schema.enum.map((value) => JSON.stringify(value)).join(' | ')})`;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.prefixItems) return `readonly [${schema.prefixItems.map(typeOf).join(', ')}]`;
-  switch (schema.type) {
+  const { type } = schema;
+  if (typeof type === 'object') return `(${type.map((one) => typeOf({ ...schema, type: one })).join(' | ')})`;
+  switch (type) {
     case 'array':
       return `readonly ${schema.items ? bracketed(typeOf(schema.items)) : 'unknown'}[]`;
     case 'object':
@@ -80,7 +84,7 @@ function typeOf(schema: Schema): string {
     case 'number':
     case 'boolean':
     case 'null':
-      return schema.type;
+      return type;
     default:
       return 'unknown';
   }

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { type BuiltFile, bundle, isStale } from './bundle.ts';
 
-/** The page, and temporary files of another build. */
-const NOT_OURS = /^(?:dashboard$|\.)/;
+/** The page, the documentation, and temporary files of another build. */
+const NOT_OURS = /^(?:(?:dashboard|docs|docs\.tar\.gz)$|\.)/;
 
 /**
  * Replaces the files one by one, each atomically, and leaves unchanged files alone: processes may be running from

@@ -30,6 +30,7 @@ import { createApi } from '../surfaces/http/api/create-api.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
+import { createInboundOAuth } from '../surfaces/http/oauth/inbound-oauth.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { createBackups } from './maintenance.ts';
 import { createOperations } from './operations.ts';
@@ -37,6 +38,7 @@ import type { ProcessContext } from './process-context.ts';
 
 /** The same path from the sources and from the built package. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
+const DOCS = fileURLToPath(new URL('../../dist/docs.tar.gz', import.meta.url));
 
 const DEFAULTS = {
   /** Milliseconds per shutdown step: one that hangs or fails must not block the others. */
@@ -135,6 +137,7 @@ export async function startGatewayProcess(
     const app = createApp({
       ...operations.routes,
       access,
+      oauth: createInboundOAuth({ gateway, access, keys: ring, logger }),
       logger,
       now: CLOCK.monotonic,
       allowedHosts: () => [
@@ -144,7 +147,7 @@ export async function startGatewayProcess(
       answerCall,
       mcp,
       api: createApi(gateway, logger, { version, context: { ...context, holder } }),
-      page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER) },
+      page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER, DOCS) },
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });
     listener = await listenOn(app, options);

@@ -18,6 +18,7 @@ test('[HOUSE-8] all checks run, also after one has failed, and the summary names
       .split('\n')
       .map((line) => line.split(/\s+/).slice(0, 2)),
   ).toEqual([
+    ['ok', 'documents'],
     ['FAILED', 'types'],
     ['FAILED', 'lint'],
     ['FAILED', 'exports'],
@@ -37,7 +38,7 @@ test('[HOUSE-8] a check that does not exist is wrong usage, answered with those 
   expect(runCheck('--only', 'arows')).toMatchObject({
     exitCode: 2,
     stderr:
-      'check: no such check: arows; there are types, lint, exports, product, arrows, operations, file-sizes, figures, names, words, regexes, spec-ids\n',
+      'check: no such check: arows; there are documents, types, lint, exports, product, arrows, operations, file-sizes, figures, names, words, regexes, spec-ids\n',
   });
 });
 

@@ -88,5 +88,5 @@ test('[HOUSE-14] .ci/run runs what the README tells a newcomer to run', () => {
     .split('\n')
     .filter((line) => /^npm\b/.test(line));
   expect(commands.join(' && ')).toBe(told);
-  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
+  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121);
 });

@@ -1,10 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Execution, ExplainedSearch, Stats } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
+import { launchBrowser, NARROW, signIn, WIDE } from '../support/launch-browser.ts';
+import { startPml } from '../support/run-pml.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', import.meta.url));
 
@@ -12,7 +15,8 @@ const dashboard = useDashboard({ pml: { permissions: { ask: ['memory:create_enti
 
 test('[DASH-86] on the first day Home says how to connect a client, and lets one try it right there', async () => {
   const page = await dashboard.open('/');
-  await page.getByText('Connect a client, or try it right here.').waitFor();
+  await page.getByText('Three steps to your first run, or try it right here.').waitFor();
+  await page.getByText('4 servers attached').waitFor();
   const servers = page.getByRole('table', { name: 'Servers' });
   for (const name of ['filesystem', 'memory', 'everything', 'thinking'])
     await servers.getByText(name).waitFor();
@@ -20,10 +24,21 @@ test('[DASH-86] on the first day Home says how to connect a client, and lets one
   for (const [tab, text] of [
     ['Claude Code', 'claude mcp add pml -- pml stdio'],
     ['Cursor', '"mcpServers"'],
+    ['VS Code', '"servers"'],
+    ['Codex', '[mcp_servers.pml]'],
+    ['Gemini CLI', 'pml init --from gemini'],
     ['Any MCP client', `${dashboard.url}/mcp`],
   ] as const) {
     await page.getByRole('tab', { name: tab }).click();
     await page.getByRole('tabpanel', { name: tab }).getByText(text).waitFor();
+  }
+
+  // Nothing reaches beyond its panel.
+  const steps = page.getByRole('region', { name: 'Three steps' });
+  const { x, width } = (await steps.boundingBox())!;
+  for (const part of await steps.locator('.code, .tab-list, p').all()) {
+    const box = (await part.boundingBox())!;
+    expect(box.x + box.width).toBeLessThanOrEqual(x + width);
   }
 
   // Calls that run now, not those that were made.
@@ -97,4 +112,22 @@ test('[DASH-17] tools that come while one looks are found by meaning as soon as 
     .getByRole('link')
     .filter({ hasText: best.tool_id });
   await row.getByText(best.final_score.toFixed(3)).waitFor();
+});
+
+test('[DASH-86] on the demo, its runs tell a story: the same job in other words, what came of it, and new words', async () => {
+  const demo = await startPml(['serve', '--demo', '--port', '0', '--data', await temporaryDir()]);
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const storageState = await signIn(browser, String(demo.ready.login_url));
+  for (const [colorScheme, viewport] of [
+    ['dark', WIDE],
+    ['light', NARROW],
+  ] as const) {
+    const page = await (await browser.newContext({ storageState, viewport, colorScheme })).newPage();
+    await page.goto(String(demo.ready.url));
+    const story = page.getByRole('region', { name: 'What the demo shows' });
+    await story.getByRole('link', { name: 'summarise_notes' }).waitFor({ timeout: 60_000 });
+    await story.getByRole('link', { name: /make one summary/ }).waitFor({ timeout: 60_000 });
+    expect(await axe(page)).toEqual([]);
+  }
 });

@@ -121,3 +121,19 @@ test('[DASH-3] no page keeps anybody out: no serious violation, at both widths a
     }
   }
 }, 300_000);
+
+test('[DOCS-4] the documentation can be read and searched by keyboard, wide and narrow, in both themes', async () => {
+  for (const options of [{ size: NARROW, theme: 'light' }, { theme: 'dark' }] as const) {
+    const page = await dashboard.open('/docs/start', { ...options, signedIn: false });
+    await page.getByRole('heading', { name: 'Start in two minutes', level: 1 }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.keyboard.press('/');
+    await page.keyboard.type('approve calls');
+    await page.getByRole('link', { name: /^Work with servers: Deciding what may run/ }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).not.toBe('/docs/start');
+    expect(await axe(page)).toEqual([]);
+  }
+});

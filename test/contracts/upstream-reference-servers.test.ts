@@ -124,9 +124,8 @@ describe('[UP-44] the reference servers', () => {
     expect(text).toContain('snake');
     expect(asked).toEqual(['elicitation/create']);
     // Which of its stages are seen depends on when it is looked at.
-    expect(told.length).toBeGreaterThan(0);
-    for (const { message } of told)
-      expect(message).toMatch(/^(Gathering|Analyzing|Synthesizing|Generating|Found)|complete/);
+    const stages = told.map(({ message }) => message).join('\n');
+    expect(stages).toMatch(/Gathering|Analyzing|Found multiple|Synthesizing|Generating/);
   });
 
   test('[TASK-2] a cancelled call cancels its task', async () => {

@@ -33,6 +33,7 @@ test('[PACK-1] what is published installs elsewhere and runs: built, with its da
   const { stdout: listed } = await run('tar', ['-tf', tarball]);
   expect(listed.trim().split('\n').length).toBeLessThanOrEqual(200);
   expect(await readdir(join(home, 'dist/dashboard'))).toContain('index.html');
+  expect(await readdir(join(home, 'dist'))).toContain('docs.tar.gz');
   const doctor = [join(home, 'bin/pml.js'), 'doctor', '--json', '--data', join(dir.path, 'data')];
   const { stdout } = await run(systemNode(), doctor, { cwd: dir.path });
   const { healthy, checks } = JSON.parse(stdout);

@@ -4,7 +4,9 @@ import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Builds the page from the current sources, unless that was done already. */
+/** Builds the page and the documentation from the current sources, unless that was done already. */
 export async function ensureBuiltPage(): Promise<void> {
-  await promisify(execFile)(process.execPath, ['scripts/build-dashboard.ts', '--if-stale'], { cwd: ROOT });
+  const build = (script: string) =>
+    promisify(execFile)(process.execPath, [`scripts/${script}`, '--if-stale'], { cwd: ROOT });
+  await Promise.all([build('build-dashboard.ts'), build('docs.ts')]);
 }

@@ -81,7 +81,8 @@ export async function runCli(argv: readonly string[], system: System, terminal: 
   }
 }
 
-function buildProgram(context: CommandContext): Command {
+/** The commands with their options and help, from which the reference is written too. */
+export function buildProgram(context: CommandContext): Command {
   const { system, terminal } = context;
   const program = new Command('pml')
     .description('The MCP gateway that remembers how work gets done')

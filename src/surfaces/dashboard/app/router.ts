@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { PAGES, type PageName } from '../shared/routes.ts';
+import { isPagePath, PAGES, type PageName } from '../shared/routes.ts';
 
 export interface Location {
   readonly path: string;
@@ -56,7 +56,8 @@ export function followLinks(): void {
     const link = (event.target as Element).closest?.('a');
     if (!link || link.target || link.hasAttribute('download') || link.origin !== window.location.origin)
       return;
-    // Anchors on the current page are left to the browser.
+    // Anchors on the current page are left to the browser, and so is the documentation.
+    if (!isPagePath(link.pathname)) return;
     if (link.hash && link.pathname === window.location.pathname) return;
     event.preventDefault();
     navigate(link.pathname + link.search + link.hash);

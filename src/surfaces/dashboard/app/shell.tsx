@@ -57,6 +57,9 @@ export function Shell() {
         <div class="bar-foot">
           <ConnectionState />
           <Role />
+          <a class="bar-docs" href="/docs/">
+            Docs
+          </a>
           <Button kind="quiet" icon="keyboard" aria-label="Keyboard shortcuts" onClick={() => open('help')} />
           <Button
             kind="quiet"

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
+import { createTar } from 'nanotar';
 import { expect, onTestFinished, test } from 'vitest';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
@@ -10,15 +11,21 @@ import { isPagePath } from '../shared/routes.ts';
 import { pageFiles } from './page-files.ts';
 
 /** A gateway that serves a page made of these files. */
-async function serve(files: Readonly<Record<string, string>>) {
+async function serve(files: Readonly<Record<string, string>>, docs?: Readonly<Record<string, string>>) {
   const folder = await temporaryDir();
   await mkdir(join(folder, 'assets'));
   for (const [name, text] of Object.entries(files)) {
     await writeFile(join(folder, name), text);
     await writeFile(join(folder, `${name}.gz`), gzipSync(text));
   }
+  const archive = join(folder, 'docs.tar.gz');
+  const entries = Object.entries(docs ?? {}).map(([name, data]) => ({ name, data }));
+  if (docs) await writeFile(archive, gzipSync(createTar(entries)));
   const api = new Hono().get('/ping', (context) => context.json({}));
-  const running = await startHttp({ api, page: { isPage: isPagePath, ...pageFiles(folder) } });
+  const running = await startHttp({
+    api,
+    page: { isPage: isPagePath, ...pageFiles(folder, archive) },
+  });
   onTestFinished(running.listener.close);
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${running.listener.url}${path}`, { headers, redirect: 'manual' });
@@ -87,6 +94,58 @@ test('[DASH-1] the login page is there for every browser, and looking at a link 
   expect([reply.status, await reply.text()]).toEqual([200, '<p>page</p>']);
   const body = new URLSearchParams({ code });
   expect((await fetch(`${listener.url}/login`, { method: 'POST', body })).status).toBe(200);
+});
+
+const DOCS = {
+  'index.html': '<p>docs</p>',
+  'code.html': '<p>code</p>',
+  'code.md': '# Code',
+  'llms.txt': '# PML',
+  'guide/index.html': '<p>guide</p>',
+};
+
+test('[DOCS-3] the documentation is open to all at /docs, each page also as Markdown, under the policy of the dashboard', async () => {
+  const { get } = await serve(PAGE, DOCS);
+  const policy = (await get('/')).headers.get('content-security-policy');
+  for (const [path, type, text] of [
+    ['/docs/', 'text/html', '<p>docs</p>'],
+    ['/docs/code', 'text/html', '<p>code</p>'],
+    ['/docs/code.md', 'text/markdown', '# Code'],
+    ['/docs/llms.txt', 'text/plain', '# PML'],
+    ['/docs/guide/', 'text/html', '<p>guide</p>'],
+  ] as const) {
+    const reply = await get(path);
+    expect([reply.status, reply.headers.get('content-type')], path).toEqual([200, `${type}; charset=utf-8`]);
+    expect(await reply.text(), path).toBe(text);
+    expect(reply.headers.get('content-security-policy')).toBe(policy);
+  }
+  for (const [path, to] of [
+    ['/docs', '/docs/'],
+    ['/docs/guide', '/docs/guide/'],
+    ['/llms.txt', '/docs/llms.txt'],
+  ] as const) {
+    const reply = await get(path);
+    expect([reply.status, reply.headers.get('location')], path).toEqual([302, to]);
+  }
+});
+
+test('[DOCS-3] an unknown page of the documentation does not exist, and no path leads out of its folder', async () => {
+  const { get, listener, folder } = await serve(PAGE, DOCS);
+  await writeFile(join(folder, 'secret.md'), 'secret');
+  expect((await get('/docs/no-such-page')).status).toBe(404);
+  for (const path of [
+    '/docs/../secret.md',
+    '/docs/..%2fsecret.md',
+    '/docs/guide/../../secret.md',
+    '/docs/%2e%2e/secret.md',
+  ])
+    expect((await rawBody(listener.url, 'identity', path)).toString(), path).not.toBe('secret');
+});
+
+test('[DOCS-3] documentation that was not built says how to build it', async () => {
+  const { get } = await serve(PAGE);
+  const reply = await get('/docs/');
+  expect([reply.status, (await reply.text()).includes('npm run docs')]).toEqual([503, true]);
 });
 
 /** Path and body as they go over the wire: `fetch` mends the one and unpacks the other. */

@@ -1,33 +1,24 @@
-import { useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Server, Traces } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
 import { ApprovalItem } from '../../components/approval-item.tsx';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
-import { Code } from '../../components/code.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
-import { Tabs } from '../../components/tabs.tsx';
 import { Duration, Time } from '../../components/time.tsx';
 import { compact, number, plural, shownLine } from '../../format.ts';
 import { useServers, useStats, useWaiting } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
 import { Figures } from './figures.tsx';
+import { ConnectClient, DemoStory, FirstSteps } from './first-steps.tsx';
 import { LearnedLately } from './learned-lately.tsx';
 import { TryIt } from './try-it.tsx';
 import './home.css';
 
 const DEFAULTS = { shown: 6 };
-
-const STDIO = '{\n  "mcpServers": {\n    "pml": { "command": "pml", "args": ["stdio"] }\n  }\n}';
-
-const TABS = [
-  { name: 'claude', title: 'Claude Code' },
-  { name: 'cursor', title: 'Cursor' },
-  { name: 'any', title: 'Any MCP client' },
-] as const;
 
 /** Servers, runs, approvals and recent learning; on the first day, how to start. */
 export function HomePage() {
@@ -38,7 +29,7 @@ export function HomePage() {
         title="Home"
         lead={
           isNew
-            ? 'Connect a client, or try it right here.'
+            ? 'Three steps to your first run, or try it right here.'
             : 'What is connected, what ran, and what was learned.'
         }
       />
@@ -47,10 +38,11 @@ export function HomePage() {
         <Approvals />
         {isNew && (
           <div class="columns">
-            <ConnectClient />
+            <FirstSteps />
             <TryIt />
           </div>
         )}
+        <DemoStory />
         <div class="columns">
           <div class="stack">
             <RecentRuns />
@@ -95,48 +87,6 @@ function Servers() {
           )
         }
       </Await>
-    </Panel>
-  );
-}
-
-/** Three ways to connect a client, ready to paste. */
-function ConnectClient() {
-  const [current, setCurrent] = useState<(typeof TABS)[number]['name']>('claude');
-  return (
-    <Panel title="Connect a client">
-      <Tabs label="Clients" tabs={TABS} current={current} onChange={setCurrent}>
-        <div class="connect">
-          {current === 'claude' && (
-            <>
-              <p>Add the gateway next to your servers:</p>
-              <Code label="Command" language="text" text="claude mcp add pml -- pml stdio" />
-              <p>Or replace them; PML imports them, shows every change first, and can undo it:</p>
-              <Code label="Command" language="text" text="pml init --from claude" />
-            </>
-          )}
-          {current === 'cursor' && (
-            <>
-              <p>
-                Add to <code>~/.cursor/mcp.json</code>:
-              </p>
-              <Code label="Configuration" language="json" text={STDIO} />
-              <p>Or let PML write the file and import the servers in it:</p>
-              <Code label="Command" language="text" text="pml init --from cursor" />
-            </>
-          )}
-          {current === 'any' && (
-            <>
-              <p>For clients that start their servers:</p>
-              <Code label="Command" language="text" text="pml stdio" />
-              <p>
-                For clients that connect over HTTP, with the token in the data folder (or a key from{' '}
-                <code>pml keys create</code>) as bearer:
-              </p>
-              <Code label="Address" language="text" text={`${location.origin}/mcp`} />
-            </>
-          )}
-        </div>
-      </Tabs>
     </Panel>
   );
 }
@@ -188,7 +138,7 @@ function ServerList({ servers }: { servers: readonly Server[] }) {
   );
 }
 
-function ServerName({ server: { name, error, changed_tools: changed } }: { server: Server }) {
+function ServerName({ server: { name, error, changed_tools: changed, suspicions } }: { server: Server }) {
   return (
     <>
       <span class="strong">{shownLine(name, 60)}</span>
@@ -200,6 +150,11 @@ function ServerName({ server: { name, error, changed_tools: changed } }: { serve
           </Badge>
         </span>
       )}
+      {suspicions.map(({ tool, at, what }) => (
+        <span class="cell-note bad" key={`${tool} ${at}`}>
+          {shownLine(`${tool ?? name}, ${at}: ${what}`)}
+        </span>
+      ))}
     </>
   );
 }
@@ -215,7 +170,8 @@ function RecentRuns() {
         {({ traces }) =>
           traces.length === 0 ? (
             <EmptyState icon="runs" title="No runs yet">
-              Runs of your agents appear here live.
+              Runs of your agents appear here live. Run a program under <strong>Try it</strong>, or from a
+              terminal: <code>pml run FILE.ts</code>.
             </EmptyState>
           ) : (
             <DataTable
