@@ -3,6 +3,7 @@ import { abortRun } from './abort-run.ts';
 import { acceptServerChanges } from './accept-server-changes.ts';
 import { approveRun } from './approve-run.ts';
 import { backUpStore } from './back-up-store.ts';
+import { countCalls } from './count-calls.ts';
 import { createKey } from './create-key.ts';
 import { createLoginLink } from './create-login-link.ts';
 import { editRun } from './edit-run.ts';
@@ -37,6 +38,7 @@ import { importCapability } from './import-capability.ts';
 import { importTraces } from './import-traces.ts';
 import { keepCapabilityPrivate } from './keep-capability-private.ts';
 import { listAuditEntries } from './list-audit-entries.ts';
+import { listCalls } from './list-calls.ts';
 import { listCapabilities } from './list-capabilities.ts';
 import { listCapabilityRuns } from './list-capability-runs.ts';
 import { listDrift } from './list-drift.ts';
@@ -80,6 +82,7 @@ export const OPERATIONS = [
   acceptServerChanges,
   approveRun,
   backUpStore,
+  countCalls,
   createKey,
   createLoginLink,
   editRun,
@@ -114,6 +117,7 @@ export const OPERATIONS = [
   importTraces,
   keepCapabilityPrivate,
   listAuditEntries,
+  listCalls,
   listCapabilities,
   listCapabilityRuns,
   listDrift,

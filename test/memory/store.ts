@@ -14,6 +14,7 @@ import {
   type StoredSuggestion,
   type ToolEmbedding,
 } from '../../src/engine/ports.ts';
+import { createMemoryCalls } from './call-store.ts';
 import { createMemoryGraphStore } from './graph-store.ts';
 import { createMemoryAudit, createMemoryKeys } from './people-store.ts';
 import { createMemoryRollup } from './rollup-store.ts';
@@ -266,6 +267,8 @@ export function createMemoryStore(): Store {
         return { traces: going.length, unfinishedRuns: [...spared] };
       },
     },
+
+    calls: createMemoryCalls(inOrder, () => [...approvals.values()]),
 
     episodes: {
       async append(events) {

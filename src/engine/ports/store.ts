@@ -4,6 +4,7 @@ import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { CallStore } from './call-store.ts';
 import type { GraphStore, RollupStore } from './graph-store.ts';
 import type { AuditStore, KeyStore } from './people-store.ts';
 import type { SuggestionStore } from './suggestion-store.ts';
@@ -20,6 +21,7 @@ export interface Store {
   readonly graph: GraphStore;
   readonly capabilities: CapabilityStore;
   readonly traces: TraceStore;
+  readonly calls: CallStore;
   readonly rollup: RollupStore;
   readonly episodes: EpisodicStore;
   readonly runs: WorkflowRunStore;
