@@ -60,6 +60,8 @@ async function shotsOf(page: Page): Promise<Readonly<Record<string, string>>> {
     graph: href.graph(),
     runs: href.runs(),
     ...(richest && { run: href.run(richest.id), invocation: href.graph({ run: richest.id }) }),
+    calls: href.calls(),
+    'calls-by-tool': href.calls({ group: 'tool' }),
     workflows: href.workflows(),
     capabilities: href.capabilities(),
     ...(capability && { capability: href.capability(capability.slug) }),

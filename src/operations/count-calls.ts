@@ -43,7 +43,7 @@ export const countCalls = operation({
         tokens: estimateTokens(bytes),
         newest: newest.toISOString(),
       })),
-      since: since && since.toISOString(),
+      since: since?.toISOString() ?? null,
     };
   },
 });
