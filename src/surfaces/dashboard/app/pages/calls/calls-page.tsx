@@ -1,4 +1,5 @@
 import './calls.css';
+import { useState } from 'preact/hooks';
 import type { CallGroups, Calls } from '../../../shared/api-types.ts';
 import { href, type Query, withQuery } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
@@ -161,8 +162,10 @@ const withPath = (query: string) => (query === '' ? '/calls' : `/calls?${query}`
 
 function CallFilterBar({ filters }: { filters: CallFilters }) {
   const servers = useServers().state.value.data?.servers ?? [];
+  // On a narrow screen the list would begin below all of them.
+  const [isOpen, setOpen] = useState(false);
   return (
-    <search class="filters" aria-label="Filter calls">
+    <search class={`filters calls-filters${isOpen ? ' calls-filters-open' : ''}`} aria-label="Filter calls">
       <SearchFilter label="Search errors" value={filters.q} />
       <ToolFilter value={filters.tool} />
       <Choice
@@ -178,6 +181,14 @@ function CallFilterBar({ filters }: { filters: CallFilters }) {
       <Choice name="min_bytes" label="Size" value={filters.min_bytes} options={CHOICES.min_bytes} />
       <Choice name="asked" label="Approval" value={filters.asked} options={CHOICES.asked} />
       <Choice name="time" label="Time" value={filters.time} options={TIME_CHOICES} />
+      <button
+        type="button"
+        class="button button-quiet calls-more"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </button>
       {(['run', 'session'] as const).map(
         (name) =>
           filters[name] !== undefined && (
@@ -296,13 +307,17 @@ const COLUMNS: readonly Column<Call>[] = [
         ? 'not recorded'
         : bytes((sent_bytes ?? 0) + (received_bytes ?? 0)),
   },
-  { title: 'User', isExtra: true, cell: ({ user }) => (user === null ? '–' : shownLine(user, 24)) },
+  {
+    title: 'User',
+    isExtra: true,
+    cell: ({ user }) => <span class="calls-whole">{user === null ? '–' : shownLine(user, 16)}</span>,
+  },
   {
     title: 'Approval',
     isExtra: true,
     cell: ({ approval }) =>
       approval && (
-        <span class="calls-approval">
+        <span class="calls-whole">
           <Icon name="hand" size={13} />
           {approval.state === 'used' ? 'approved' : approval.state}
           {approval.settled_by && <span class="muted"> by {shownLine(approval.settled_by, 24)}</span>}
