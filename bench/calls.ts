@@ -127,7 +127,7 @@ async function fill(db: Kysely<Database>): Promise<void> {
     await sql`
       insert into execution_trace (id, run_id, session_id, intent_text, executed_at, success, duration_ms,
         error_type, executed_path, tool_invocations, decisions, task_results, events, owner, visibility)
-      select md5(id || nth), md5(run_id || nth), session_id, intent_text,
+      select md5(id || '#' || nth), md5(run_id || '#' || nth), session_id, intent_text,
         executed_at + nth * ${distinct * APART_MS}::float8 * interval '1 millisecond', success, duration_ms,
         error_type, executed_path, tool_invocations, decisions, task_results, events, owner, visibility
       from execution_trace, generate_series(

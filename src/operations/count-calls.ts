@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { estimateTokens } from '../engine/catalogue/inventory.ts';
+import { estimateTokens } from '../core/vocabulary/text.ts';
 import { visibleTo } from '../engine/people/roles.ts';
 import { CALL_QUERY, callFilter, filterOf } from './list-calls.ts';
 import { operation } from './operation.ts';

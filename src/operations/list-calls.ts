@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { estimateTokens } from '../core/vocabulary/text.ts';
 import { ERROR_TYPES } from '../core/vocabulary/trace-event.ts';
-import { estimateTokens } from '../engine/catalogue/inventory.ts';
 import { visibleTo } from '../engine/people/roles.ts';
 import type { CallFilter, StoredCall } from '../engine/ports.ts';
 import { count, moment } from './fields.ts';

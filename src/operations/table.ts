@@ -11,6 +11,7 @@ import { execute } from './execute.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import { exportCapability } from './export-capability.ts';
 import { exportTraces } from './export-traces.ts';
+import { findGoodRun } from './find-good-run.ts';
 import { findPath } from './find-path.ts';
 import { findTraces } from './find-traces.ts';
 import { finishServerLogin } from './finish-server-login.ts';
@@ -54,6 +55,7 @@ import { logOut } from './log-out.ts';
 import { planFromCode } from './plan-from-code.ts';
 import { predictNext } from './predict-next.ts';
 import { quarantineCapability } from './quarantine-capability.ts';
+import { rateRun } from './rate-run.ts';
 import { rebuildGraph } from './rebuild-graph.ts';
 import { rejectRun } from './reject-run.ts';
 import { rejectSuggestion } from './reject-suggestion.ts';
@@ -90,6 +92,7 @@ export const OPERATIONS = [
   executeWorkflow,
   exportCapability,
   exportTraces,
+  findGoodRun,
   findPath,
   findTraces,
   finishServerLogin,
@@ -133,6 +136,7 @@ export const OPERATIONS = [
   planFromCode,
   predictNext,
   quarantineCapability,
+  rateRun,
   rebuildGraph,
   rejectRun,
   rejectSuggestion,

@@ -216,6 +216,13 @@ export function createMemoryStore(): Store {
             successes: stored.filter(({ trace }) => trace.success).length,
           }));
       },
+      async judge(id, verdict) {
+        const stored = traces.get(id);
+        if (!stored) return false;
+        const { verdict: _, ...trace } = stored.trace;
+        stored.trace = { ...trace, ...(verdict && { verdict: copy(verdict) }) };
+        return true;
+      },
       async setPriorities(priorities) {
         for (const [id, priority] of priorities) {
           const stored = traces.get(id);
@@ -251,6 +258,7 @@ export function createMemoryStore(): Store {
               durationMs: trace.durationMs,
               guest: trace.guest,
               owner: trace.owner,
+              ...(trace.verdict && { verdict: trace.verdict }),
             });
           });
       },

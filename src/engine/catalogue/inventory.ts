@@ -1,4 +1,4 @@
-import { oneLine } from '../../core/vocabulary/text.ts';
+import { estimateTokens, oneLine } from '../../core/vocabulary/text.ts';
 import type { LoopFigures } from '../ports/process.ts';
 import type { Settings, Store, UpstreamServer } from '../ports.ts';
 import type { EventLog } from '../traces/event-log.ts';
@@ -6,11 +6,6 @@ import type { SpeculationFigures } from '../workflow/active-runs.ts';
 import type { AbsentServer, Catalogue, LiveCatalogue } from './catalogue.ts';
 
 const DEFAULTS = {
-  /**
-   * Of o200k, fitted to 397 definitions of real servers; those of bfcl come out 2 % too high, those of the reference
-   * servers 2 % too low. The tokenizer itself takes 60 MB.
-   */
-  charactersPerToken: 4.7,
   /** PML's own tool list and instructions as a model reads them, less the inventory; a test compares. */
   exposedTokens: 930,
   /** Longest inventory line: 25 servers with names of usual length fit. */
@@ -143,8 +138,4 @@ function schemaTokens(entries: Catalogue['entries']): number {
     return sum + JSON.stringify({ name, description, inputSchema }).length;
   }, 0);
   return estimateTokens(characters);
-}
-
-export function estimateTokens(characters: number): number {
-  return Math.ceil(characters / DEFAULTS.charactersPerToken);
 }

@@ -1,5 +1,10 @@
 import type { DriftMark } from '../../core/capabilities/lifecycle.ts';
-import type { ExecutionTrace, RunKind, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
+import type {
+  ExecutionTrace,
+  RunKind,
+  RunOrigin,
+  RunVerdict,
+} from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
@@ -237,7 +242,15 @@ export interface RemovedTraces {
 export interface RecalledRun
   extends Pick<
     ExecutionTrace,
-    'capabilityId' | 'executedAt' | 'durationMs' | 'guest' | 'owner' | 'runId' | 'sessionId' | 'origin'
+    | 'capabilityId'
+    | 'executedAt'
+    | 'durationMs'
+    | 'guest'
+    | 'owner'
+    | 'runId'
+    | 'sessionId'
+    | 'origin'
+    | 'verdict'
   > {
   /** Of the trace; a run that waited in between has several. */
   readonly id: string;
@@ -275,6 +288,8 @@ export interface TraceStore {
   count(): Promise<number>;
   /** Runs per hour since then, oldest first; hours without any are left out. */
   tally(since: Date): Promise<RunTally[]>;
+  /** What a person says of it from now on; null: nothing any more. False when there is no such trace. */
+  judge(id: string, verdict: RunVerdict | null): Promise<boolean>;
   setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
   /** The vectors of the intent and of its clauses, made after the trace was stored; clauses to three digits. */
   setIntentEmbedding(

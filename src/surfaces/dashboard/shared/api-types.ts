@@ -32,6 +32,8 @@ export type Traces = Answer<'list_traces'>;
 export type TraceSummary = Traces['traces'][number];
 export type Trace = Answer<'get_trace'>;
 
+export type GoodRun = Answer<'find_good_run'>;
+
 export type Calls = Answer<'list_calls'>;
 export type CallGroups = Answer<'count_calls'>;
 
