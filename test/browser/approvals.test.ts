@@ -19,7 +19,7 @@ interface Answer {
 }
 
 test('[DASH-56] a call that waits is answered in the page and goes on at that moment', async () => {
-  const page = await dashboard.open('/workflows');
+  const page = await dashboard.open('/approvals');
   await page.getByText('Nothing needs your approval').waitFor();
   const call = { tool: 'filesystem:write_file', intent: 'write while somebody looks' };
   const waiting = dashboard.api<Answer>('/execute', { ...call, arguments: writing('live.txt', 'live') });
@@ -36,7 +36,7 @@ test('[DASH-56] code stops in the middle for an answer; rejected, it is told so'
   const code = `
     await mcp.everything.echo({ message: 'before' });
     return await mcp.filesystem.write_file(${JSON.stringify(writing('never.txt', 'no'))});`;
-  const page = await dashboard.open('/workflows');
+  const page = await dashboard.open('/approvals');
   await page.getByText('Nothing needs your approval').waitFor();
   const waiting = dashboard.api<Answer>('/execute', { code, intent: 'write from code' });
   await page.getByRole('button', { name: 'Reject' }).click();
@@ -56,7 +56,7 @@ test('[APPROVE-8] the page shows exactly what will run, whatever is hidden of it
     tool: 'filesystem:write_file',
     arguments: { ...writing('key.txt', content), token: 'a-token' },
   };
-  const page = await dashboard.open('/workflows');
+  const page = await dashboard.open('/approvals');
   await page.getByText('Nothing needs your approval').waitFor();
   const waiting = dashboard.api<Answer>('/execute', call);
   const exact = page.getByRole('region', { name: 'Exact arguments' });

@@ -7,7 +7,7 @@ import { guarded, isVisible, text } from './codec.ts';
 
 const DEFAULTS = {
   /** Calls that one look goes through where no index knows the answer. */
-  window: 50_000,
+  window: 25_000,
   /** Traces of a session, or of runs that asked a person. */
   traces: 5_000,
   groups: 500,

@@ -1,8 +1,7 @@
-import './calls.css';
 import { useState } from 'preact/hooks';
 import type { CallGroups, Calls } from '../../../shared/api-types.ts';
 import { href, type Query, withQuery } from '../../../shared/routes.ts';
-import { getJson } from '../../api.ts';
+import { getJson, saveFrom } from '../../api.ts';
 import { Badge, Icon, StatusBadge } from '../../components/badge.tsx';
 import { Button, CopyButton } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -18,9 +17,9 @@ import {
   TypedFilter,
 } from '../../components/filters.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
-import { saveFrom } from '../../components/save-file.ts';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { Duration, Time } from '../../components/time.tsx';
+import { tellingOutcome } from '../../components/toast.tsx';
 import { bytes, compact, number, percent, plural, shownLine } from '../../format.ts';
 import { useServers } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
@@ -110,9 +109,12 @@ export default function CallsPage() {
               icon="download"
               title={`The newest ${number(DEFAULTS.file)} of this view`}
               onClick={() =>
-                void saveFrom(
-                  withQuery('/api/calls', { ...query, limit: DEFAULTS.file, format: 'csv' }),
-                  'calls.csv',
+                void tellingOutcome(
+                  saveFrom(
+                    withQuery('/api/calls', { ...query, limit: DEFAULTS.file, format: 'csv' }),
+                    'calls.csv',
+                  ),
+                  'Saved calls.csv',
                 )
               }
             >

@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Trace } from '../../../shared/api-types.ts';
+import { saveFile, saveFrom } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
-import { saveFile, saveFrom } from '../../components/save-file.ts';
 import { Skeleton } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 
+import { tellingOutcome } from '../../components/toast.tsx';
 import { setQuery } from '../../router.ts';
 import { filtered, filterToQuery } from './filter.ts';
 import { type CanvasHandle, GraphCanvas } from './graph-canvas.tsx';
@@ -219,7 +220,11 @@ function Toolbar({
                 asPicture,
                 ...(['json', 'graphml', 'dot'] as const).map((format) => ({
                   title: `Whole graph (${format === 'json' ? 'JSON' : format === 'dot' ? 'DOT' : 'GraphML'})`,
-                  onSelect: () => void saveFrom(`/api/graph?format=${format}`, `graph.${format}`),
+                  onSelect: () =>
+                    void tellingOutcome(
+                      saveFrom(`/api/graph?format=${format}`, `graph.${format}`),
+                      `Saved graph.${format}`,
+                    ),
                 })),
               ]
         }
@@ -229,10 +234,14 @@ function Toolbar({
 }
 
 function save(canvas: CanvasHandle | null): void {
-  if (canvas) void saveFile(canvas.picture(), 'graph.png');
+  if (canvas)
+    void tellingOutcome(
+      canvas.picture().then((made) => saveFile(made, 'graph.png')),
+      'Saved graph.png',
+    );
 }
 
 function saveRun(trace: Trace): void {
   const blob = new Blob([JSON.stringify(trace, null, 2)], { type: 'application/json' });
-  void saveFile(Promise.resolve(blob), `run-${trace.id}.json`);
+  saveFile(blob, `run-${trace.id}.json`);
 }

@@ -1,5 +1,6 @@
 import type { ErrorType, WireTraceEvent } from '../../../shared/api-types.ts';
 import { estimateTokens } from '../../../shared/vocabulary.ts';
+import { alignLists } from '../../align-lists.ts';
 
 /** Matching calls of two runs; null if only one of them has the call. */
 export interface CallPair {
@@ -114,11 +115,11 @@ function isStart({ type }: WireTraceEvent): boolean {
 }
 
 /**
- * Aligns two forests of calls: siblings with the same node, in their longest common subsequence (Wagner and
- * Fischer, 1974), and recursively their children.
+ * Aligns two forests of calls: siblings with the same node, in their longest common subsequence, and recursively their
+ * children.
  */
 export function alignCalls(left: readonly Call[], right: readonly Call[]): CallPair[] {
-  return pairsOf(left, right).flatMap(([a, b]) => [
+  return alignLists(left, right, (a, b) => a.node === b.node).flatMap(([a, b]) => [
     pair(a, b),
     ...alignCalls(a?.children ?? [], b?.children ?? []),
   ]);
@@ -126,37 +127,6 @@ export function alignCalls(left: readonly Call[], right: readonly Call[]): CallP
 
 function pair(left: Call | null, right: Call | null): CallPair {
   return { key: `${left?.id ?? ''}|${right?.id ?? ''}`, depth: (left ?? right)?.depth ?? 0, left, right };
-}
-
-function pairsOf(left: readonly Call[], right: readonly Call[]): [Call | null, Call | null][] {
-  const width = right.length + 1;
-  // common[i, j]: length of the longest common subsequence of left[i..] and right[j..].
-  const common = new Uint32Array((left.length + 1) * width);
-  for (let i = left.length - 1; i >= 0; i--) {
-    for (let j = right.length - 1; j >= 0; j--) {
-      common[i * width + j] =
-        left[i]!.node === right[j]!.node
-          ? common[(i + 1) * width + j + 1]! + 1
-          : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!);
-    }
-  }
-  const pairs: [Call | null, Call | null][] = [];
-  let [i, j] = [0, 0];
-  while (i < left.length || j < right.length) {
-    const [a, b] = [left[i] ?? null, right[j] ?? null];
-    if (a && b && a.node === b.node) {
-      pairs.push([a, b]);
-      i += 1;
-      j += 1;
-    } else if (a && (!b || common[(i + 1) * width + j]! >= common[i * width + j + 1]!)) {
-      pairs.push([a, null]);
-      i += 1;
-    } else {
-      pairs.push([null, b]);
-      j += 1;
-    }
-  }
-  return pairs;
 }
 
 /** The differences in words; empty if there are none. */
