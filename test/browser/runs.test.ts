@@ -336,15 +336,15 @@ test('[FORK-6] a run goes on from one of its calls by a click, and a run that ca
   await page.getByRole('tab', { name: 'Result' }).click();
   await page.getByText('two').first().waitFor();
 
-  const single = await dashboard.api<Answer>('/execute', {
-    tool: 'everything:echo',
-    arguments: { message: 'x' },
-  });
-  await page.goto(`${dashboard.url}/runs/${single.trace_id}?tab=tree`);
-  await callsOf(page).first().press('Enter');
-  await page.getByRole('button', { name: 'Run again from here' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Run again from here' }).click();
-  await page.getByRole('dialog').getByRole('alert').waitFor();
+  const echo = { id: 'echo', tool: 'everything:echo', arguments: { message: 'x' } };
+  await dashboard.api('/workflows', { workflow: { tasks: [echo] }, intent: 'a plan to fork' });
+  const [plan] = await untilStored(1, 'q=plan%20to%20fork');
+  const refused = await dashboard.open(`/runs/${plan!.id}?tab=tree`, { expected: /409/ });
+  await callsOf(refused).first().press('Enter');
+  await refused.getByRole('button', { name: 'Run again from here' }).click();
+  const dialog = refused.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Run again from here' }).click();
+  await dialog.getByRole('alert').getByText('it is a workflow, which has no program').waitFor();
 });
 
 test('[VERDICT-4] a person calls a run good or bad with a reason, by keyboard, and takes it back', async () => {

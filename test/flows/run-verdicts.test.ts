@@ -97,3 +97,24 @@ test('[VERDICT-3] a run is compared with the last one of its kind that did what 
   expect(await get(failed)).toEqual({ trace_id: first, same: 'intent' });
   expect(await get(first)).toEqual({ trace_id: null, same: null });
 });
+
+test('[CALLS-3] over HTTP, calls of a private run are rows for its owner and for those who may see all', async () => {
+  const { gateway, ask, keyFor } = await peopleGateway({ sharing: { traces: 'private' } });
+  const [bot, eve, ada] = [
+    await keyFor('agent', 'bot'),
+    await keyFor('agent', 'eve'),
+    await keyFor('operator', 'ada'),
+  ];
+  await ask(bot!, 'POST', '/api/execute', { tool: 'desk:echo', arguments: { a: 1 } });
+  await gateway.settled();
+  const seen = async (key: string) => {
+    const { body: listed } = await ask(key, 'GET', '/api/calls?server=desk&limit=9');
+    const { body: counted } = await ask(key, 'GET', '/api/calls/groups?by=error');
+    const file = await ask(key, 'GET', '/api/calls?format=csv');
+    return [listed.calls.length, counted.groups.length, file.body.includes('desk:echo')];
+  };
+  expect(await seen(bot!)).toEqual([1, 1, true]);
+  expect(await seen(ada!)).toEqual([1, 1, true]);
+  expect(await seen(eve!)).toEqual([0, 0, false]);
+  expect((await ask(bot!, 'GET', '/api/calls?after=nonsense')).status).toBe(400);
+});
