@@ -34,7 +34,7 @@ export function createMemoryCalls(
       const last = page.length === limit ? page.at(-1)! : null;
       return {
         calls: page.map(({ key: _, visibility: _v, executedAt: _e, ...call }) => structuredClone(call)),
-        next: last && last.key.join('.'),
+        next: last?.key.join('.') ?? null,
       };
     },
     async group(filter, by) {

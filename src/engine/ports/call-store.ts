@@ -1,5 +1,4 @@
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
-import type { Approval } from './store.ts';
 
 /** Every field that is given has to match. */
 export interface CallFilter {
@@ -48,7 +47,10 @@ export interface StoredCall {
   readonly sent: number | null;
   readonly received: number | null;
   /** What a person decided about the last call of this tool in this run that was asked about. */
-  readonly approval: Pick<Approval, 'state' | 'settledBy'> | null;
+  readonly approval: {
+    readonly state: 'pending' | 'approved' | 'rejected' | 'used';
+    readonly settledBy: string | null;
+  } | null;
 }
 
 export interface CallPage {
