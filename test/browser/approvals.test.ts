@@ -125,8 +125,10 @@ test('[APPROVE-18] a page that is not in view tells of a waiting call only after
       tool: 'filesystem:write_file',
       arguments: writing(name, 'secret words'),
     });
-    await page.getByRole('button', { name: 'Reject' }).click();
+    // The pointer stays away: under it, a decided row would stay.
+    await page.getByRole('button', { name: 'Reject' }).press('Enter');
     expect((await waiting).status).toBe('error');
+    await page.getByText('Nothing needs your approval').waitFor();
   };
   await ask('untold.txt');
   expect(await page.evaluate('told')).toEqual([]);

@@ -5,7 +5,6 @@ import { getJson } from './api.ts';
 import { shownLine } from './format.ts';
 import { onEvents } from './live.ts';
 import { type Resource, useResource } from './resource.ts';
-import { navigate } from './router.ts';
 
 /** Storage key of whether this browser shows notifications. */
 const NOTICES = 'pml-notices';
@@ -98,7 +97,7 @@ function notify({ approval_id, node }: { approval_id: string; node: string }): v
   });
   notice.onclick = () => {
     window.focus();
-    navigate(href.approvals());
+    window.location.assign(href.approvals());
   };
 }
 
