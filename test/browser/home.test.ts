@@ -12,12 +12,18 @@ const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', i
 
 const dashboard = useDashboard({ pml: { permissions: { ask: ['memory:create_entities'] } } });
 
-test('[DASH-86] on the first day Home says how to connect a client, and lets one try it right there', async () => {
+test('[DASH-86] [DASH-89] on the first day Home says how to connect a client, and lets one try it right there', async () => {
   const page = await dashboard.open('/');
   await page.getByText('Connect a client, or try it right here.').waitFor();
   const servers = page.getByRole('table', { name: 'Servers' });
   for (const name of ['filesystem', 'memory', 'everything', 'thinking'])
     await servers.getByText(name).waitFor();
+  expect(await servers.getByRole('columnheader').allTextContents()).toEqual([
+    'Server',
+    'State',
+    'Tools',
+    'Tokens',
+  ]);
 
   for (const [tab, text] of [
     ['Claude Code', 'claude mcp add pml -- pml stdio'],
