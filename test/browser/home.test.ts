@@ -32,9 +32,6 @@ test('[DASH-86] [DASH-89] on the first day Home says how to connect a client, an
     await page.getByRole('tabpanel', { name: tab }).getByText(text).waitFor();
   }
 
-  // Calls that run now, not those that were made.
-  await servers.getByRole('columnheader', { name: 'In flight' }).waitFor();
-
   await page.getByRole('tab', { name: 'Run code' }).click();
   await page.getByLabel('A program that calls tools').fill('return 6 * 7');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -70,7 +67,7 @@ test('[DASH-11] what waits for a person is on Home with the exact call, and is s
   const asked = dashboard.mcp('pml_execute', call) as Promise<Pick<Execution, 'status'>>;
   await page.getByRole('heading', { name: 'Waiting for you (1)' }).waitFor();
   await page.getByRole('link', { name: 'memory:create_entities' }).waitFor();
-  expect(await page.getByRole('link', { name: 'Workflows 1 waiting for approval' }).count()).toBe(1);
+  expect(await page.getByRole('link', { name: 'Approvals 1 waiting for approval' }).count()).toBe(1);
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Approve memory:create_entities' }).click();
   await page.getByText('Approved').waitFor();
