@@ -62,6 +62,7 @@ async function shotsOf(page: Page): Promise<Readonly<Record<string, string>>> {
     ...(richest && { run: href.run(richest.id), invocation: href.graph({ run: richest.id }) }),
     calls: href.calls(),
     'calls-by-tool': href.calls({ group: 'tool' }),
+    approvals: href.approvals(),
     workflows: href.workflows(),
     capabilities: href.capabilities(),
     ...(capability && { capability: href.capability(capability.slug) }),
