@@ -154,5 +154,7 @@ test('[APPROVE-19] a changed definition is shown line by line, and accepted', as
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Approve and accept the change' }).click();
   expect(await waiting).toMatchObject({ status: 'success' });
+  // The call goes on before the definition is stored.
+  await page.getByRole('status').getByText('Approved').waitFor();
   expect(await greet()).toMatchObject({ status: 'success' });
 });
