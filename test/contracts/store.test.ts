@@ -61,10 +61,10 @@ test('[CALLS-7] however few calls a look goes through, the pages of a filter hol
     { minMs: 99 },
   ]) {
     const whole = await store.calls.list(filter, 50);
-    const looked = await everyPage(sqlCalls(store.db, { window: 4 }), filter);
+    const looked = await everyPage(sqlCalls(store.db, { window: 4, scattered: 4 }), filter);
     expect(looked).toEqual(whole.calls.map(({ traceId, id }) => `${traceId} ${id}`));
   }
-  const { groups, since } = await sqlCalls(store.db, { window: 4 }).group({}, 'tool');
+  const { groups, since } = await sqlCalls(store.db, { window: 4, scattered: 4 }).group({}, 'tool');
   expect(groups.reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
   expect(since).toEqual(traces[9]!.executedAt);
   await store.close();

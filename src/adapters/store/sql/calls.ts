@@ -8,6 +8,8 @@ import { guarded, isVisible, text } from './codec.ts';
 const DEFAULTS = {
   /** Calls that one look goes through where no index knows the answer. */
   window: 25_000,
+  /** The same where they lie far apart on disk: those of one tool, or failed ones. */
+  scattered: 800,
   /** Traces of a session, or of runs that asked a person. */
   traces: 5_000,
   groups: 500,
@@ -26,6 +28,8 @@ interface Source {
     | { readonly kind: 'traces'; readonly traces: readonly Owning[] };
   /** Served by the index. */
   readonly indexed: readonly Condition[];
+  /** The index leads from page to page of the table, and not along it. */
+  readonly isScattered?: boolean;
   readonly rest: readonly Condition[];
 }
 
@@ -39,7 +43,7 @@ const NEWEST_FIRST = sql`executed_at desc, trace desc, place desc`;
 
 export function sqlCalls(
   db: Kysely<Database>,
-  { window }: { readonly window: number } = DEFAULTS,
+  { window, scattered }: { readonly window: number; readonly scattered: number } = DEFAULTS,
 ): CallStore {
   /** By loose index scan: as many lookups as the server has tools, however often they were called. */
   async function toolsOf(server: string): Promise<string[]> {
@@ -89,34 +93,39 @@ export function sqlCalls(
       const outcome = isFailed ? [sql<SqlBool>`not success`] : [];
       return {
         of: { kind: 'tools', names: [tool] },
+        isScattered: true,
         indexed: range,
         rest: [...rest, ...ofServer, ...outcome],
       };
     }
     // Failures are few, so that their own index is the shortest way to those of a server, too.
     if (isFailed)
-      return { of: { kind: 'all' }, indexed: [sql`not success`, ...range], rest: [...rest, ...ofServer] };
-    if (server === undefined) return { of: { kind: 'all' }, indexed: range, rest };
+      return {
+        of: { kind: 'all' },
+        isScattered: true,
+        indexed: [sql`not success`, ...range],
+        rest: [...rest, ...ofServer],
+      };
+    // Where calls have to be looked at anyway, those of all servers lie side by side.
+    if (server === undefined || rest.length > 0)
+      return { of: { kind: 'all' }, indexed: range, rest: [...rest, ...ofServer] };
     return { of: { kind: 'tools', names: await toolsOf(server) }, indexed: range, rest };
   }
 
   async function page(source: Source, limit: number, after: Key | null): Promise<[Row[], Key | null]> {
     const isWindowed = source.rest.length > 0 && source.of.kind !== 'traces';
-    const streams = source.of.kind === 'tools' ? Math.max(1, source.of.names.length) : 1;
-    const each = isWindowed ? Math.ceil(window / streams) : limit;
+    const looks = source.isScattered ? Math.max(scattered, limit) : window;
+    const each = isWindowed ? looks : limit;
     const bounded = { ...source, indexed: [...source.indexed, ...(after ? [isAfter(after)] : [])] };
     const { rows } = await sql<Row>`
       select * from (${readFrom(bounded, sql`*`, sql`limit ${each}`)}) as seen
       where ${all(source.rest)} order by ${NEWEST_FIRST} limit ${limit}`.execute(db);
     if (!isWindowed) return [rows, rows.length === limit ? rows.at(-1)! : null];
-    // The last call that each stream was read up to: what is older may lack calls of that stream.
+    // The last call that was looked at.
+    if (rows.length === limit) return [rows, rows.at(-1)!];
     const { rows: ends } = await sql<Key>`
-      select * from (
-        ${readFrom(bounded, sql`executed_at, trace, place`, sql`offset ${each - 1} limit 1`)}
-      ) as ends order by ${NEWEST_FIRST} limit 1`.execute(db);
-    const [end] = ends;
-    const sure = end ? rows.filter((row) => !isOlder(row, end)) : rows;
-    return [sure, sure.length === limit ? sure.at(-1)! : (end ?? null)];
+      ${readFrom(bounded, sql`executed_at, trace, place`, sql`offset ${each - 1} limit 1`)}`.execute(db);
+    return [rows, ends[0] ?? null];
   }
 
   /** What a row of the list says beside the call itself. */
@@ -155,16 +164,21 @@ export function sqlCalls(
 
     group: (filter, by) =>
       guarded('Counting calls', async () => {
-        const { of, ...source } = await sourceOf(filter);
-        // One stream, so that all tools are counted over the same time.
-        const isMerged = of.kind === 'tools' && of.names.length > 1;
-        const single: Source = isMerged
-          ? {
+        // All are counted over the same time, along the table.
+        const { tool, server, success } = filter;
+        const isNarrow = filter.runId !== undefined || filter.sessionId !== undefined || filter.asked;
+        const single: Source = isNarrow
+          ? await sourceOf(filter)
+          : {
               of: { kind: 'all' },
-              indexed: source.indexed,
-              rest: [...source.rest, isAt(filter.server!, sql`node`)],
-            }
-          : { of, ...source };
+              indexed: rangeOf(filter),
+              rest: [
+                ...restOf(filter),
+                ...(tool === undefined ? [] : [sql<SqlBool>`node = ${text(tool)}`]),
+                ...(server === undefined ? [] : [isAt(server, sql`node`)]),
+                ...(success === false ? [sql<SqlBool>`not success`] : []),
+              ],
+            };
         const key =
           by === 'tool'
             ? sql`node`
@@ -254,11 +268,6 @@ function isAt(server: string, node: RawBuilder<unknown>): Condition {
 
 function isAfter({ executed_at, trace, place }: Key): Condition {
   return sql`(executed_at, trace, place) < (${executed_at}, ${trace}, ${place})`;
-}
-
-function isOlder(a: Key, b: Key): boolean {
-  const apart = a.executed_at.getTime() - b.executed_at.getTime() || a.trace - b.trace || a.place - b.place;
-  return apart < 0;
 }
 
 function all(conditions: readonly Condition[]): RawBuilder<unknown> {
