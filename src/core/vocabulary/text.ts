@@ -10,6 +10,7 @@ const DEFAULTS = {
   charactersPerToken: 4.7,
 };
 
+/** How many tokens a model reads, about. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / DEFAULTS.charactersPerToken);
 }
