@@ -16,7 +16,7 @@ import {
 } from '../../src/engine/ports.ts';
 import { createMemoryCalls } from './call-store.ts';
 import { createMemoryGraphStore } from './graph-store.ts';
-import { createMemoryAudit, createMemoryKeys, createMemoryUsage } from './people-store.ts';
+import { createMemoryAudit, createMemoryKeys, createMemoryOAuth, createMemoryUsage } from './people-store.ts';
 import { createMemoryRollup } from './rollup-store.ts';
 import { createMemoryRunStore, isVisible, type LeasedRun } from './run-store.ts';
 import { createMemorySuggestions } from './suggestion-store.ts';
@@ -337,6 +337,7 @@ export function createMemoryStore(): Store {
     keys: createMemoryKeys(audit),
     audit,
     usage: createMemoryUsage(),
+    oauth: createMemoryOAuth(),
 
     async close() {},
   };
