@@ -8,7 +8,7 @@ import {
 } from '../../core/vocabulary/execution-trace.ts';
 import { capabilityNode, kindOf, type NodeId, splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { TraceEvent } from '../../core/vocabulary/trace-event.ts';
+import { type ErrorType, isEnd, type TraceEvent } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
 import { judge } from '../calls/call-tool.ts';
 import { asSeenBy } from '../capabilities/capability-registry.ts';
@@ -258,18 +258,40 @@ async function replayLive(
   ignored: ReadonlySet<string>,
   caller: Caller,
 ): Promise<{ difference: Difference | null; replayTraceId: string | null }> {
-  await checkHarmless(scope, trace, recording);
+  const why = await whyNotLive(scope, recording);
+  if (why !== null)
+    throw new PmlError('forbidden', `Trace ${trace.id} cannot be replayed live: ${why}`, {
+      hint: 'Replay it against its cassette: its recorded calls stand in for the servers.',
+    });
+  const { calls, end, traceId } = await playLive(scope, recording, trace.intentText, caller, ignored);
+  return { difference: calls ?? end, replayTraceId: traceId };
+}
+
+export interface PlayedLive {
+  readonly made: TaskAttempt;
+  /** Where its calls, or what they gave, first differ from the recorded ones. */
+  readonly calls: Difference | null;
+  /** How its end differs. */
+  readonly end: Difference | null;
+  /** Every server could be asked: what failed, failed for what it was given. */
+  readonly isReached: boolean;
+  readonly traceId: string | null;
+}
+
+/** On the servers, each call of which is refused unless it only reads; leaves a trace that teaches nothing. */
+export async function playLive(
+  scope: RunScope,
+  recording: Recording,
+  intent: string | null,
+  caller: Caller,
+  ignored: ReadonlySet<string> = new Set(),
+): Promise<PlayedLive> {
   const { ports, traces, settings } = scope;
   const { guest, program, node } = recording;
   // What the owner lets PML do by itself is not thereby without effects.
   const reading = { ...scope, settings: { ...settings, permissions: { ...settings.permissions, auto: [] } } };
   const replayer: Caller = { ...caller, origin: 'replay' };
-  const head = {
-    runId: ports.crypto.randomUuid(),
-    sessionId: null,
-    origin: 'replay',
-    intent: trace.intentText,
-  } as const;
+  const head = { runId: ports.crypto.randomUuid(), sessionId: null, origin: 'replay', intent } as const;
   const run = startRun(ports, traces, { ...head, ...ownershipOf(settings, caller) }, [
     program.args,
     program.source,
@@ -280,27 +302,29 @@ async function replayLive(
     standing: { seed, startedAt, grants: [], calls: [] },
   });
   const { traceId } = await run.finish(endOf(made));
-  const difference =
-    callDifference(recording.calls, run.recorder.events, ports.redact, ignored) ??
-    endDifference(recording, made, ports.redact, ignored);
-  return { difference, replayTraceId: traceId };
+  return {
+    made,
+    calls: callDifference(recording.calls, run.recorder.events, ports.redact, ignored, recording.isFlat),
+    end: endDifference(recording, made, ports.redact, ignored),
+    isReached: !run.recorder.events.some(
+      (event) => isEnd(event) && event.errorType !== undefined && OUT_OF_REACH.has(event.errorType),
+    ),
+    traceId,
+  };
 }
 
-/** Refused at the first tool that may change something, or that a person would be asked about. */
-async function checkHarmless(scope: RunScope, trace: ExecutionTrace, { calls }: Recording): Promise<void> {
+const OUT_OF_REACH: ReadonlySet<ErrorType> = new Set(['NETWORK', 'TIMEOUT', 'PERMISSION']);
+
+/** The first tool that may change something, or that a person would be asked about; null: all only read. */
+export async function whyNotLive(scope: RunScope, { calls }: Recording): Promise<string | null> {
   for (const { node } of calls) {
     if (kindOf(node) !== 'tool') continue;
     const entry = await scope.findTool({ tool: node, arguments: {} });
     const verdict = judge(scope.settings, entry);
-    const why =
-      entry.tool.annotations?.readOnlyHint !== true
-        ? `${node} is not marked as read-only`
-        : verdict.action !== 'allow' && `${node} needs a decision: ${verdict.reason}`;
-    if (!why) continue;
-    throw new PmlError('forbidden', `Trace ${trace.id} cannot be replayed live: ${why}`, {
-      hint: 'Replay it against its cassette: its recorded calls stand in for the servers.',
-    });
+    if (entry.tool.annotations?.readOnlyHint !== true) return `${node} is not marked as read-only`;
+    if (verdict.action !== 'allow') return `${node} needs a decision: ${verdict.reason}`;
   }
+  return null;
 }
 
 /** The first call of a run that is not as it was recorded. */
@@ -309,8 +333,9 @@ function callDifference(
   events: readonly TraceEvent[],
   redact: (value: unknown) => unknown,
   ignored: ReadonlySet<string>,
+  isFlat = false,
 ): Difference | null {
-  const tape = createTape(recorded, redact);
+  const tape = createTape(recorded, redact, isFlat);
   for (const call of tapeOf(events)) {
     const found = tape.take(call);
     if (isDifference(found)) return found;
