@@ -54,6 +54,8 @@ export interface Recording {
   readonly notWhole: readonly string[];
   /** Several runs made the calls: which program made which is not known. */
   readonly isFlat?: boolean;
+  /** Of a task of code: the span that its calls are below. */
+  readonly span?: string | null;
 }
 
 /**
@@ -87,6 +89,9 @@ export function recordingOf(trace: ExecutionTrace, isPrefix = false): Recording 
   if (!isWhole(code) || !isWhole(guest?.args))
     throw unrepeatable(trace, 'its program or its arguments held a secret that was not stored');
   if (!guest) throw unrepeatable(trace, 'the clock and the random numbers of its program were not stored');
+  const isRead = Object.values(guest.results ?? {}).every(({ reply }) => reply !== undefined);
+  if (!isRead || !isWhole(guest.results))
+    throw unrepeatable(trace, 'it read an earlier result, which was not recorded in full');
   const [task] = trace.taskResults as readonly { readonly result?: unknown }[];
   return {
     program: { source: code, args: (guest.args ?? {}) as JsonObject },
@@ -137,13 +142,13 @@ function isUnfinished({ taskResults }: ExecutionTrace): boolean {
 }
 
 /** Of a tool of which only the fact of the call is kept, or which had not ended. */
-function isHidden({ node, args, outcome }: TapedCall): boolean {
+export function isHidden({ node, args, outcome }: TapedCall): boolean {
   if (!outcome) return true;
   if (kindOf(node) !== 'tool') return false;
   return args === undefined || (outcome.success ? outcome.result === undefined : outcome.error === undefined);
 }
 
-function unrepeatable({ id }: ExecutionTrace, why: string, hint?: string): PmlError {
+export function unrepeatable({ id }: ExecutionTrace, why: string, hint?: string): PmlError {
   return new PmlError(
     'not_available',
     `Trace ${id} cannot be run again: ${why}`,
@@ -195,8 +200,8 @@ export async function play(
     const differs = entered(tape, event.traceId, { parent, node: to, args });
     if (differs) onDifference(differs);
   });
-  const { startedAt, answers = {}, seed } = guest;
-  const cassette = createCassette({ tape, startedAt, answers, sleep: ports.sleep, onDifference });
+  const { startedAt, answers = {}, results, seed } = guest;
+  const cassette = createCassette({ tape, startedAt, answers, results, sleep: ports.sleep, onDifference });
   const log: CallLog = { ...cassette, keep() {}, finished: () => [] };
   const offline = {
     ...scope,
@@ -357,7 +362,7 @@ function callDifference(
 }
 
 /** Nobody hears of it, and nothing of it is kept. */
-function silentRun({ ports, settings }: RunScope, onEvent: (event: TraceEvent) => void): Run {
+export function silentRun({ ports, settings }: RunScope, onEvent: (event: TraceEvent) => void): Run {
   const { clock, crypto, redact } = ports;
   const recorder = createRecorder({ now: clock.monotonic, newId: crypto.randomUuid, redact, onEvent });
   const head = { runId: crypto.randomUuid(), sessionId: null, origin: 'replay', intent: null } as const;
@@ -371,7 +376,7 @@ function silentRun({ ports, settings }: RunScope, onEvent: (event: TraceEvent) =
 }
 
 /** A tool as a recording knows it: by its name. */
-function unlisted(id: string): CatalogueEntry {
+export function unlisted(id: string): CatalogueEntry {
   const { server, tool: name } = splitToolId(id as ToolId);
   const tool = { id: id as ToolId, server, name, description: '', inputSchema: {}, definitionHash: '' };
   return { tool, proposed: null };
@@ -392,7 +397,8 @@ export async function forkRun(
   const source = code ?? recording.program.source;
   const capability = trace.capabilityId === null ? undefined : scope.capabilities.get(trace.capabilityId);
   const program = { source, args, ...(capability && { capability }) };
-  const past = pastOf(recording, { call, ...edit(set) });
+  const before = new Set(recording.calls.slice(0, recording.calls.indexOf(call)));
+  const past = pastOf(recording, () => {}, { call, past: before, ...edit(set) });
   const forker: Caller = { ...caller, origin: 'fork' };
   return await execute(
     scope,
@@ -404,12 +410,12 @@ export async function forkRun(
   );
 }
 
-function edit(set: ForkRequest['set']): Omit<ForkPoint, 'call'> {
+export function edit(set: ForkRequest['set']): Omit<ForkPoint, 'call' | 'past'> {
   if (!set) return {};
   return 'result' in set ? { result: { value: set.result } } : { arguments: set.arguments };
 }
 
-function callAt({ calls }: Recording, trace: ExecutionTrace, at: string): TapedCall {
+export function callAt({ calls }: Pick<Recording, 'calls'>, trace: ExecutionTrace, at: string): TapedCall {
   const tools = calls.filter(({ node }) => kindOf(node) === 'tool');
   const found = tools.find(({ id, traceId }) => id === at || traceId === at);
   if (found) return found;
@@ -423,7 +429,7 @@ function callAt({ calls }: Recording, trace: ExecutionTrace, at: string): TapedC
 }
 
 /** What comes before must be known as the program saw it. */
-function checkPast({ calls }: Recording, trace: ExecutionTrace, at: TapedCall): void {
+export function checkPast({ calls }: Pick<Recording, 'calls'>, trace: ExecutionTrace, at: TapedCall): void {
   for (const call of calls.slice(0, calls.indexOf(at))) {
     if (kindOf(call.node) !== 'tool') continue;
     if (isHidden(call)) throw unrepeatable(trace, `${call.id} was not recorded in full`);
@@ -437,7 +443,7 @@ function checkPast({ calls }: Recording, trace: ExecutionTrace, at: TapedCall): 
 }
 
 /** A run that waits for a person is taken up by its program, which knows nothing of edited arguments. */
-async function checkUnasked(scope: RunScope, { node, id }: TapedCall): Promise<void> {
+export async function checkUnasked(scope: RunScope, { node, id }: TapedCall): Promise<void> {
   const { action, reason } = judge(scope.settings, await scope.findTool({ tool: node, arguments: {} }));
   if (action !== 'ask') return;
   throw new PmlError('forbidden', `${id} cannot be given other arguments in a fork: ${reason}`, {
@@ -445,24 +451,42 @@ async function checkUnasked(scope: RunScope, { node, id }: TapedCall): Promise<v
   });
 }
 
-function pastOf({ node, guest, calls }: Recording, fork: ForkPoint): Past {
-  const { seed, startedAt, answers = {} } = guest;
-  let tape: Tape;
+/** A past that can be looked at: `left` is the first of its calls that was not made again. */
+type TapedPast = Past & Pick<Tape, 'left' | 'isTaken'>;
+
+/** Without a fork nothing is ever called, and what differs is told. */
+export function pastOf(
+  { node, guest, calls, span }: Pick<Recording, 'node' | 'guest' | 'calls' | 'span'>,
+  onDifference: (difference: Difference) => void,
+  fork?: ForkPoint,
+): TapedPast {
+  const { seed, startedAt, answers = {}, results } = guest;
+  let tape: Tape | null = null;
   return {
     node,
     standing: { seed, startedAt, grants: [], calls: [] },
+    left: () => (tape ? tape.left() : (calls[0] ?? null)),
+    isTaken: (call) => tape?.isTaken(call) ?? false,
     logFor({ ports }) {
       tape = createTape(calls, ports.redact);
-      const parts = { tape, startedAt, answers, sleep: ports.sleep, fork, onDifference() {} };
-      return { ...createCallLog(ports), ...createCassette(parts) };
+      const { sleep } = ports;
+      const cassette = createCassette({
+        ...{ tape, startedAt, answers, results, sleep, onDifference },
+        ...(fork && { fork }),
+      });
+      return { ...createCallLog(ports), ...cassette };
     },
-    /** Calls within a capability are found under the recorded one. */
+    /** Calls within a capability, or a task of code, are found under the recorded one. */
     follow(run) {
       const { recorder } = run;
       const start: Run['recorder']['start'] = (to, parent, args, madeAt) => {
-        const span = recorder.start(to, parent, args, madeAt);
-        if (kindOf(to) === 'capability') entered(tape, span.traceId, { parent, node: to, args });
-        return span;
+        const open = recorder.start(to, parent, args, madeAt);
+        const { traceId } = open;
+        if (kindOf(to) === 'capability') {
+          const differs = entered(tape!, traceId, { parent, node: to, args });
+          if (differs) onDifference(differs);
+        } else if (parent === null && span) tape!.bind(traceId, { traceId: span });
+        return open;
       };
       return { ...run, recorder: Object.assign(Object.create(recorder), { start }) as Run['recorder'] };
     },
