@@ -14,6 +14,7 @@ import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import type { JsonObject, UpstreamFailure, UpstreamOptions, UpstreamProgress } from '../../engine/ports.ts';
 import { askClient, type Call, type InputRequest } from './ask-router.ts';
 import { reasonOf, rpcErrorIn, UpstreamFault, unavailable } from './failure.ts';
+import { followTask } from './follow-task.ts';
 import { WatchedHttpTransport, withStreamWatch } from './http-transport.ts';
 
 const DEFAULTS = {
@@ -21,6 +22,8 @@ const DEFAULTS = {
   rounds: 10,
   /** Pause before a round in which the server asked no question. */
   roundPauseMs: 250,
+  /** How long a server may take to acknowledge that a task is cancelled. */
+  cancelMs: 5_000,
   /** Tools of one server, and characters of all their definitions: more than an agent could choose from. */
   maxTools: 20_000,
   maxCharacters: 32 * 1024 * 1024,
@@ -79,7 +82,7 @@ export class Exchange {
   async run(method: string, params: JsonObject, call: Call, options: ExchangeOptions): Promise<JsonObject> {
     let answers: JsonObject = {};
     for (let round = 0; round < DEFAULTS.rounds; round++) {
-      const result = await this.#send(method, { ...params, ...answers }, call, options);
+      const result = await this.#sendOrFollow(method, { ...params, ...answers }, call, options);
       if (!this.modern || !isInputRequiredResult(result) || options.passInputRequired) return result;
       answers = await this.#answer(result, call);
     }
@@ -87,6 +90,31 @@ export class Exchange {
       code: 'upstream_error',
       errorType: 'UNKNOWN',
       message: `Server "${this.#server}" still asks for input after ${DEFAULTS.rounds} rounds of "${method}"`,
+    });
+  }
+
+  async #sendOrFollow(
+    method: string,
+    params: JsonObject,
+    call: Call,
+    options: ExchangeOptions,
+  ): Promise<JsonObject> {
+    // Tasks of the modern era are an extension that the SDK's client does not know.
+    const isFollowed = options.asTask && params.task === undefined && !this.modern;
+    if (!isFollowed) return await this.#send(method, params, call, options);
+    const created = await this.#send(method, { ...params, task: {} }, call, options);
+    // A server may run it at once all the same.
+    if (created.task === undefined) return created;
+    return await followTask(created, {
+      server: this.#server,
+      signal: call.deadline.signal,
+      send: (asked, sent) => this.#send(asked, sent, call, options),
+      cancel: (taskId) => {
+        const request = { method: 'tasks/cancel', params: { taskId } };
+        this.#client.request(request, UNTOUCHED, { timeout: DEFAULTS.cancelMs }).catch(() => {});
+      },
+      touch: () => call.deadline.touch(),
+      ...(options.onProgress && { onProgress: options.onProgress }),
     });
   }
 

@@ -7,10 +7,9 @@ import type { Resource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
 import type { Filter } from './filter.ts';
 import { setFilter } from './graph-state.ts';
+import { EdgeSwatch } from './legend.tsx';
 import { nameOf } from './node-details.tsx';
 import { hrefOf } from './node-list.tsx';
-import { EdgeSwatch } from './swatches.tsx';
-
 /** Finds a path between two nodes and shows its evidence. */
 export function PathFinder({
   from,
