@@ -17,6 +17,7 @@ import { NOBODY, tool } from '../support/test-gateway.ts';
 /** A laboratory whose answers are never the same twice, and all that it was asked. */
 const asked: string[] = [];
 let count = 0;
+let tries = 0;
 const LAB: MemoryServer = {
   name: 'lab',
   tools: [
@@ -30,8 +31,8 @@ const LAB: MemoryServer = {
       definition: { name: 'shaky', description: 'fails first', inputSchema: { type: 'object' } },
       call: async () => {
         asked.push('shaky');
-        const isError = ++count % 2 === 1;
-        return { content: [{ type: 'text', text: isError ? 'try again' : `{"n":${count}}` }], isError };
+        const isError = ++tries % 2 === 1;
+        return { content: [{ type: 'text', text: isError ? 'try again' : `{"n":${++count}}` }], isError };
       },
     },
     tool('secret', () => ({ password: 'hunter2hunter2' })),
@@ -189,8 +190,8 @@ describe('a workflow', () => {
       .filter(({ node }) => kindOf(node) === 'tool')
       .map(({ node, args, outcome }) => canonicalJson([node, args, outcome?.success, outcome?.result]));
     for (const call of prefix) expect(calls(inside.trace)).toContain(call);
-    const heat = tapeOf(inside.trace.events).find(({ node }) => node === 'lab:heat');
-    expect(heat?.args).toEqual(tapeOf(trace.events)[index('lab:heat#0')]!.args);
+    const heated = tapeOf(inside.trace.events).map(({ args }) => args);
+    expect(heated).toContainEqual(tapeOf(trace.events)[index('lab:heat#0')]!.args);
     asked.length = 0;
     const { code, out } = await runCommand(['runs', 'fork', trace.runId, '--at', 'lab:shaky#0'], {
       openGateway: async () => openedGateway(gateway),

@@ -304,6 +304,24 @@ function joinedCase(
   };
 }
 
+/** The calls of runs that came one after the other. Each trace has a clock of its own, and an order of its own answers. */
+function inOneTime(runs: readonly ExecutionTrace[]): { call: TapedCall; trace: ExecutionTrace }[] {
+  let [now, answers] = [0, 0];
+  return runs.flatMap((trace) => {
+    const [from, before] = [now, answers];
+    const calls = tapeOf(trace.events).map((call) => {
+      const { startTs, endTs, outcome } = call;
+      now = Math.max(now, from + endTs + 1);
+      answers = Math.max(answers, before + (outcome?.order ?? 0) + 1);
+      return {
+        ...{ ...call, startTs: from + startTs, endTs: from + endTs },
+        outcome: outcome && { ...outcome, order: before + outcome.order },
+      };
+    });
+    return calls.map((call) => ({ call, trace }));
+  });
+}
+
 /** Occurrences of a part of jobs that ended in this run. */
 async function partCases(
   scope: RunScope,
@@ -316,10 +334,8 @@ async function partCases(
   const { sessionId, id: before } = trace;
   const { traces } = scope.ports.store;
   const earlier = sessionId === null ? [] : await traces.list({ sessionId, before, limit: DEFAULTS.traces });
-  const session = [...earlier.reverse(), trace].flatMap((one) =>
-    tapeOf(one.events)
-      .filter(({ node, args, outcome }) => kindOf(node) === 'tool' && outcome?.success && isJsonObject(args))
-      .map((call) => ({ call, trace: one })),
+  const session = inOneTime([...earlier.reverse(), trace]).filter(
+    ({ call: { node, args, outcome } }) => kindOf(node) === 'tool' && outcome?.success && isJsonObject(args),
   );
   const ends = session.flatMap((one, i) =>
     one.trace === trace && one.call.node === part.tools.at(-1) ? [i] : [],

@@ -119,7 +119,6 @@ function retell(
   const known = new Map(own.map((call) => [call, tell(call.args)]));
   const taken = new Set<TapedCall>();
   const programs = new Map<string, ReturnType<typeof pastOf>>();
-  let isForked = false;
 
   const isMade = (call: TapedCall) => taken.has(call) || programs.values().some((past) => past.isTaken(call));
   /** A fork makes its calls only once the past was repeated as a whole. */
@@ -134,13 +133,12 @@ function retell(
   const programOf = ({ key }: Step) => {
     const entry = tasks.find(({ programs: of }) => of && Object.hasOwn(of, key))?.programs?.[key];
     // What had not run then has no past.
-    if (!entry && isForked) return null;
+    if (!entry && fork) return null;
     if (!entry) throw notStored(trace, key);
     const { span, ...guest } = entry;
     const below = new Set([span]);
     for (const { traceId, parent } of calls) if (parent !== null && below.has(parent)) below.add(traceId);
     const within = calls.filter(({ traceId }) => below.has(traceId));
-    isForked ||= fork !== undefined && within.includes(fork.call);
     return pastOf({ node: null, guest: guestFromWire(guest), calls: within, span }, onDifference, fork);
   };
 
@@ -149,7 +147,11 @@ function retell(
       const given = tell(args);
       const found = own.find((call) => !taken.has(call) && call.node === node && known.get(call) === given);
       if (!found) {
-        if (isForked) return null;
+        // One that is new takes the place of none, once all of them were repeated.
+        if (fork) {
+          await repeated();
+          return null;
+        }
         const next = own.find((call) => !taken.has(call) && call.node === node);
         onDifference(differenceOf(node, ports.redact(args), next));
         throw differs(`called ${node} with other arguments, or once more`);
@@ -158,7 +160,6 @@ function retell(
       if (!fork || fork.past.has(found)) return toldBy(found);
       await repeated();
       if (found !== fork.call) return null;
-      isForked = true;
       const { result } = fork;
       if (result) return { made: { kind: 'done', value: result.value }, result: result.value };
       return fork.arguments ? { arguments: fork.arguments } : null;
