@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { suspicionsOf, warningOf } from '../engine/catalogue/inventory.ts';
 import { type SearchHit, scoreShares as sharesOf } from '../engine/catalogue/search.ts';
-import type { Gateway } from '../engine/gateway.ts';
+import type { Caller, Gateway } from '../engine/gateway.ts';
 import { count } from './fields.ts';
 import { operation } from './operation.ts';
 import { capabilityHit, capabilityHitToWire } from './search-capabilities.ts';
@@ -50,6 +51,8 @@ const toolHit = z
     input_schema: z.unknown(),
     signature: z.string().optional(),
     brief: z.string().optional(),
+    /** Why its own words should not be trusted. */
+    warning: z.string().optional(),
     semantic_score: z.number(),
     graph_score: z.number(),
     final_score: z.number(),
@@ -78,6 +81,7 @@ const toolHit = z
 export const searchTools = operation({
   name: 'search_tools',
   right: 'read',
+  scoped: true,
   summary: 'Tools for a job, best first, with the parts of their scores',
   input: z.strictObject({
     query: z.string({ error: 'The query is missing' }).min(1),
@@ -115,18 +119,21 @@ export const searchTools = operation({
   },
   async run({ gateway }, input, caller) {
     const { query, limit, server, context_tools: contextTools, signatures, brief, explain } = input;
-    const hits = await gateway.searchTools({
-      query,
-      limit,
-      includeRelated: input.include_related,
-      ...(signatures && { signatures }),
-      ...(brief && { brief }),
-      ...(explain && { explain }),
-      ...(server !== undefined && { server }),
-      ...(contextTools && { contextTools }),
-    });
+    const hits = await gateway.searchTools(
+      {
+        query,
+        limit,
+        includeRelated: input.include_related,
+        ...(signatures && { signatures }),
+        ...(brief && { brief }),
+        ...(explain && { explain }),
+        ...(server !== undefined && { server }),
+        ...(contextTools && { contextTools }),
+      },
+      caller,
+    );
     const tools = hits.map((hit) => ({ ...hitToWire(hit), ...(explain && { shares: sharesOf(hit) }) }));
-    const missing = await notSearched(gateway, server);
+    const missing = await notSearched(gateway, server, caller);
     const note = missing === '' ? {} : { note: missing };
     if (!input.capabilities) return { tools, ...note };
     const found = await gateway.searchCapabilities(query, limit, caller);
@@ -139,8 +146,12 @@ export const searchTools = operation({
 });
 
 /** An empty text where every server that was asked for has been searched. */
-async function notSearched(gateway: Pick<Gateway, 'absentServers'>, server: string | undefined) {
-  const absent = await gateway.absentServers();
+async function notSearched(
+  gateway: Pick<Gateway, 'absentServers'>,
+  server: string | undefined,
+  caller: Caller,
+) {
+  const absent = await gateway.absentServers(caller);
   const wanted = absent.filter(({ name }) => server === undefined || name === server);
   if (wanted.length === 0) return '';
   const shown = wanted.slice(0, DEFAULTS.absentShown).map(({ name, reason }) => `${name} (${cut(reason)})`);
@@ -156,6 +167,7 @@ function cut(reason: string): string {
 
 function hitToWire({ tool, signature, brief, related, ...scores }: SearchHit) {
   const { learnedShare, ...parts } = scores.parts;
+  const warning = warningOf(suspicionsOf(tool), 'this tool');
   return {
     tool_id: tool.id,
     server_id: tool.server,
@@ -163,6 +175,7 @@ function hitToWire({ tool, signature, brief, related, ...scores }: SearchHit) {
     input_schema: tool.inputSchema,
     ...(signature !== undefined && { signature }),
     ...(brief !== undefined && { brief }),
+    ...(warning !== null && { warning }),
     semantic_score: scores.semanticScore,
     graph_score: scores.graphScore,
     final_score: scores.finalScore,

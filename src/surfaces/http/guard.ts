@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
-import { may, type Right } from '../../engine/people/roles.ts';
+import { isRestricted, may, type Right } from '../../engine/people/roles.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import type { Access, Logins } from './access.ts';
@@ -82,15 +82,26 @@ export interface Failures {
   areTooMany(): boolean;
 }
 
-export function countFailures(now: () => number): Failures {
+export function countFailures(now: () => number, most = DEFAULTS.failuresPerMinute): Failures {
   let failures: number[] = [];
   return {
     add: () => void failures.push(now()),
     areTooMany() {
       failures = failures.filter((at) => at > now() - 60_000);
-      return failures.length >= DEFAULTS.failuresPerMinute;
+      return failures.length >= most;
     },
   };
+}
+
+/** Tokens of OAuth clients. */
+export interface TokenCheck {
+  /**
+   * The caller with this token at this path; null if the token is not valid there. Tokens are for MCP endpoints only,
+   * and each for one of them.
+   */
+  identify(token: string, path: string): Promise<Principal | 'insufficient_scope' | null>;
+  /** `WWW-Authenticate` of a refused request: where its client finds out how to get a token. */
+  challenge(path: string, error: 'invalid_token' | 'insufficient_scope'): string | null;
 }
 
 /**
@@ -99,13 +110,23 @@ export function countFailures(now: () => number): Failures {
  */
 export function requireRight(
   access: Access,
-  { rightFor }: RouteRights,
+  { rightFor, isScoped }: RouteRights,
   failures: Failures,
   share: FairShare,
+  oauth?: TokenCheck,
 ): MiddlewareHandler {
   return async (context, next) => {
+    const { path } = context.req;
     const credential = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
-    const who = await access.identify(credential).catch((error) => PmlError.from(error));
+    const identify = async () =>
+      (await access.identify(credential)) ??
+      (credential === undefined ? null : ((await oauth?.identify(credential, path)) ?? null));
+    const who = await identify().catch((error) => PmlError.from(error));
+    if (who === 'insufficient_scope') {
+      const challenge = oauth?.challenge(path, who);
+      if (challenge) context.header('WWW-Authenticate', challenge);
+      return refuse(context, 403, 'forbidden', 'The token lacks a scope', 'Let the client ask for it.');
+    }
     if (who instanceof PmlError) return refuse(context, 503, who.code, who.message, who.hint);
     const right = rightFor(context.req.method, context.req.path);
     // Pages never need operations reserved for the owner.
@@ -118,9 +139,15 @@ export function requireRight(
         'Use a key with another role; an operator can create one with "pml keys create".',
       );
     }
+    if (who && isRestricted(who) && !isScoped(context.req.method, context.req.path)) {
+      const what = `${context.req.method} ${context.req.path}`;
+      const why = `Key "${who.name}" may use only some tools, and ${what} is not limited to them`;
+      return refuse(context, 403, 'forbidden', why, 'Use a key without rules for tools and servers.');
+    }
     if (who) {
       // The owner is not limited, and neither are decisions, which others wait for.
-      const isShared = who.keyId !== null && (right === 'read' || right === 'run');
+      const isShared =
+        (who.keyId !== null || who.clientId !== undefined) && (right === 'read' || right === 'run');
       const leave = isShared ? await share.enter(who.user, context.req.raw.signal) : () => {};
       if (leave === null) {
         const why = `${who.user} already has too many waiting requests`;
@@ -135,12 +162,15 @@ export function requireRight(
       context.header('Cache-Control', 'no-store');
       // An open event stream does not count.
       if (context.req.method === 'GET') leave();
-      if (who.keyId !== null || who.loginId !== undefined)
-        context.res = whileGood(context.res, () => access.identify(credential), leave);
+      if (who.keyId !== null || who.loginId !== undefined || who.clientId !== undefined)
+        context.res = whileGood(context.res, identify, leave);
       return;
     }
-    if (failures.areTooMany()) return tooMany(context);
+    const challenge = oauth?.challenge(path, 'invalid_token');
+    // Who sends nothing guesses nothing: a new client learns in any case where to log in.
+    if (failures.areTooMany() && (credential !== undefined || !challenge)) return tooMany(context);
     if (credential !== undefined) failures.add();
+    if (challenge) context.header('WWW-Authenticate', challenge);
     return refuse(
       context,
       401,
@@ -167,25 +197,29 @@ export function refuse(
 
 /** Routes that are not operations: pages, streams and other protocols. */
 const OTHERS: readonly RouteRight[] = [
-  { method: 'GET', path: '/', right: 'read' },
+  { method: 'GET', path: '/', right: 'read', scoped: true },
   { method: 'GET', path: '/metrics', right: 'read' },
   { method: 'POST', path: '/bridge', right: 'bridge' },
-  { method: '*', path: '/mcp', right: 'run' },
-  { method: '*', path: '/mcp/all', right: 'run' },
-  { method: '*', path: '/mcp/servers/:name', right: 'run' },
+  { method: '*', path: '/mcp', right: 'run', scoped: true },
+  { method: '*', path: '/mcp/all', right: 'run', scoped: true },
+  { method: '*', path: '/mcp/servers/:name', right: 'run', scoped: true },
   { method: 'GET', path: '/api/events', right: 'read' },
-  { method: 'GET', path: '/api/openapi.json', right: 'read' },
+  { method: 'GET', path: '/api/openapi.json', right: 'read', scoped: true },
 ];
 
 interface RouteRight {
   readonly method: string;
   readonly path: string;
   readonly right: Right;
+  /** As of operations. */
+  readonly scoped?: true;
 }
 
 interface RouteRights {
   /** The right a request needs. Unlisted routes need `manage`. */
   rightFor(method: string, path: string): Right;
+  /** Whether keys that may use only some tools may ask. Unlisted routes are not for them. */
+  isScoped(method: string, path: string): boolean;
   /** Whether a route pattern has an explicit right. */
   isListed(method: string, path: string): boolean;
 }
@@ -193,16 +227,15 @@ interface RouteRights {
 export function routeRights(operations: readonly AnyOperation[] = OPERATIONS): RouteRights {
   const routes = [...OTHERS, ...operations.flatMap(routesOf)];
   const table = routes.map((route) => ({ ...route, matches: matcher(route.path) }));
+  const find = (method: string, path: string) => {
+    // A HEAD request reveals the same as a GET, except for the body.
+    const asked = method === 'HEAD' ? 'GET' : method;
+    const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    return table.find((route) => (route.method === '*' || route.method === asked) && route.matches(bare));
+  };
   return {
-    rightFor(method, path) {
-      // A HEAD request reveals the same as a GET, except for the body.
-      const asked = method === 'HEAD' ? 'GET' : method;
-      const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-      const found = table.find(
-        (route) => (route.method === '*' || route.method === asked) && route.matches(bare),
-      );
-      return found?.right ?? 'manage';
-    },
+    rightFor: (method, path) => find(method, path)?.right ?? 'manage',
+    isScoped: (method, path) => find(method, path)?.scoped ?? false,
     isListed(method, path) {
       return table.some((route) => route.path === path && (route.method === '*' || route.method === method));
     },
@@ -210,9 +243,10 @@ export function routeRights(operations: readonly AnyOperation[] = OPERATIONS): R
 }
 
 /** Its own route, and the generic one by name. */
-function routesOf({ name, right, http }: AnyOperation): RouteRight[] {
-  const byName = { method: 'POST', path: `/api/operations/${name}`, right };
-  return http ? [{ method: http.method, path: `/api${http.path}`, right }, byName] : [byName];
+function routesOf({ name, right, scoped, http }: AnyOperation): RouteRight[] {
+  const rights = { right, ...(scoped && { scoped }) };
+  const byName = { method: 'POST', path: `/api/operations/${name}`, ...rights };
+  return http ? [{ method: http.method, path: `/api${http.path}`, ...rights }, byName] : [byName];
 }
 
 /** `:name` matches one segment of the path. */
