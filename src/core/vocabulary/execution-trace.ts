@@ -88,6 +88,18 @@ export interface GuestConditions {
    * milliseconds after `startedAt`, and the code of the error if it failed. Absent in traces from before it was kept.
    */
   readonly answers?: GuestAnswers;
+  /** Earlier results that the program read again, by the place of the call; absent: none. */
+  readonly results?: GuestResults;
+}
+
+export type GuestResults = Readonly<Record<string, GuestResult>>;
+
+/** What reading a result gave, redacted; without `reply`, what it gave is not to be kept. */
+export interface GuestResult {
+  readonly id: string;
+  readonly reply?:
+    | { readonly ok: true; readonly value: unknown }
+    | { readonly ok: false; readonly code: string; readonly message: string };
 }
 
 export type GuestAnswers = Readonly<Record<string, readonly [at: number, code?: string]>>;
@@ -155,6 +167,7 @@ export interface WireGuest {
   readonly started_at: number;
   readonly args?: unknown;
   readonly answers?: GuestAnswers;
+  readonly results?: GuestResults;
 }
 
 export function guestToWire({ startedAt, ...rest }: GuestConditions): WireGuest {

@@ -35,6 +35,8 @@ export interface CallLog {
   editedArguments?(key: string): JsonObject | undefined;
   /** When the program was told that it may enter a capability, the first time; undefined where that is not known. */
   enteredAt?(key: string): number | undefined;
+  /** What reading an earlier result gave, the first time; undefined where that is not known. */
+  readAgain?(key: string, id: string): GuestReply | undefined;
   /** `isKept`: false for a tool of which no results are recorded. */
   keep(key: string, node: string, args: unknown, reply: GuestReply, isKept: boolean): void;
   /** Everything answered so far, in the order of the answers, redacted. */

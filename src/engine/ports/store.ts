@@ -122,8 +122,10 @@ export interface CapabilityEvidence {
   readonly heals?: boolean;
   /** Changes in the answers of its tools; absent where there are none. */
   readonly drift?: readonly DriftMark[];
-  /** What its recorded runs say to the changed definition it was last quarantined for, as a sentence. */
+  /** What its recorded runs, and running them again, say to the changes of its tools, as a sentence. */
   readonly retested?: string;
+  /** The changes that this was said of. */
+  readonly retestedFor?: string;
   /** Absent: it was not tried on its own past yet. */
   readonly proof?: CapabilityProof;
 }

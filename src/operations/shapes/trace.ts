@@ -90,6 +90,8 @@ export const storedTrace = traceSummary
         args: z.unknown().optional(),
         /** By the place of a call in its program: milliseconds until its answer, and the code of its error. */
         answers: z.record(z.string(), z.array(z.unknown())).optional(),
+        /** By the same place: the id of an earlier result that was read, and what that gave. */
+        results: z.record(z.string(), z.object({ id: z.string(), reply: z.unknown().optional() })).optional(),
       })
       .nullable(),
     events: z.array(traceEvent),
