@@ -7,10 +7,8 @@ import type { Gain } from '../src/core/vocabulary/evaluation-report.ts';
 import type { NodeId } from '../src/core/vocabulary/ids.ts';
 import type { Task } from '../src/evaluation/data-set.ts';
 import type { Fold } from '../src/evaluation/folds.ts';
-import { weightsFor } from '../src/evaluation/held-out-weights.ts';
 import { type NextCase, nextCases, rankNextByModel, sequenceOf } from '../src/evaluation/next-steps.ts';
-import type { Workbench } from '../src/evaluation/workbench.ts';
-
+import { type Workbench, weightsFor } from '../src/evaluation/workbench.ts';
 /** Added to the logits of tools in the cluster of the last call. */
 export const BOOSTS = [0.25, 0.5, 1] as const;
 

@@ -23,9 +23,8 @@ import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import type { Gain, Protocol } from '../src/core/vocabulary/evaluation-report.ts';
 import { type DataSet, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { foldsOf } from '../src/evaluation/folds.ts';
-import { weightsFor } from '../src/evaluation/held-out-weights.ts';
 import { formsOf, openSchool, type TeachingOptions } from '../src/evaluation/rank-by-model.ts';
-import { openWorkbench, type Workbench } from '../src/evaluation/workbench.ts';
+import { openWorkbench, type Workbench, weightsFor } from '../src/evaluation/workbench.ts';
 import { BOOSTS, clusterBoosts } from './ablate-cluster-boost.ts';
 
 const SEED = 1;

@@ -25,9 +25,8 @@ import { WasmMultiplier } from '../src/core/numeric/kernels.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import { findDataSets, readDataSet, type Task } from '../src/evaluation/data-set.ts';
-import { weightsFor } from '../src/evaluation/held-out-weights.ts';
 import { candidatesOf, formsOf, runOf } from '../src/evaluation/rank-by-model.ts';
-import { openWorkbench } from '../src/evaluation/workbench.ts';
+import { openWorkbench, weightsFor } from '../src/evaluation/workbench.ts';
 
 const SEED = 1;
 /** Numbers of past runs that a task can see. */

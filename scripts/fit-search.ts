@@ -121,7 +121,7 @@ function show({ whole, clause, lexical }: SearchWeights): string {
 function write(all: SearchWeights, without: ReadonlyMap<string, SearchWeights>): void {
   replace('../src/core/retrieval/text-scores.ts', /(SHIPPED_WEIGHTS: SearchWeights = )\{.*?\}/s, show(all));
   const rows = [...without].map(([name, weights]) => `  ${name}: ${show(weights)},\n`).join('');
-  replace('../src/evaluation/held-out-weights.ts', /(SearchWeights>> = )\{.*?\};/s, `{\n${rows}};`);
+  replace('../src/evaluation/workbench.ts', /(SearchWeights>> = )\{.*?\};/s, `{\n${rows}};`);
 }
 
 function replace(path: string, pattern: RegExp, text: string): void {

@@ -17,8 +17,7 @@ import { leadOf, type TextChances } from '../src/core/retrieval/text-scores.ts';
 import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
-import { weightsFor } from '../src/evaluation/held-out-weights.ts';
-import { openWorkbench } from '../src/evaluation/workbench.ts';
+import { openWorkbench, weightsFor } from '../src/evaluation/workbench.ts';
 
 /** Most tasks per set, and most tools per task, the best first. */
 const TASKS_PER_SET = 300;

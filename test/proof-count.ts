@@ -7,10 +7,10 @@ const DEFAULTS = {
   seed: 20_261_115,
 };
 
-/** How many cases a long proof runs: all of them under PML_PROOFS=full, else a tenth, but at least one. */
-export function proofRuns(full: number): number {
+/** How many cases a long proof runs: all of them under PML_PROOFS=full, else a share, but at least one. */
+export function proofRuns(full: number, share = DEFAULTS.share): number {
   if (process.env.PML_PROOFS === 'full') return full;
-  return Math.max(1, Math.ceil(full * DEFAULTS.share));
+  return Math.max(1, Math.ceil(full * share));
 }
 
 /**

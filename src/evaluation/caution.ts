@@ -1,15 +1,13 @@
 import { mean } from '../core/learning/gate/metrics.ts';
-import type { PermissionRules } from '../core/policy/decide.ts';
-import { whyNotByItself } from '../core/policy/decide.ts';
+import { type PermissionRules, whyNotByItself } from '../core/policy/decide.ts';
 import type { CautionFigures } from '../core/vocabulary/evaluation-report.ts';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { Task } from './data-set.ts';
 import type { Fold } from './folds.ts';
-import { weightsFor } from './held-out-weights.ts';
 import { createDrafter, type ScoredPlan, scorePlans } from './plan-quality.ts';
 import { openSchool } from './rank-by-model.ts';
-import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
+import { type EvaluationPorts, openWorkbench, type Workbench, weightsFor } from './workbench.ts';
 import { WRITTEN_JOBS } from './written-opposites.ts';
 
 /** A small office: each recurring job has a tool, and there are others that do the opposite or something similar. */

@@ -21,13 +21,12 @@ import { scoreTools } from '../engine/catalogue/search.ts';
 import { cautionOf, measureOpposites, rankNeverUsed } from './caution.ts';
 import type { DataSet, Task } from './data-set.ts';
 import { type Fold, foldsOf, repeatedFolds } from './folds.ts';
-import { weightsFor } from './held-out-weights.ts';
 import { rankNext } from './next-by-logistic.ts';
 import { nextCases, rankNextByModel } from './next-steps.ts';
 import { createDrafter, planFigures, scorePlans } from './plan-quality.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';
 import { driven, openSchool, type School } from './rank-by-model.ts';
-import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
+import { type EvaluationPorts, openWorkbench, type Workbench, weightsFor } from './workbench.ts';
 
 const DEFAULTS = {
   /** Numbers of past runs; the last point uses all runs. */

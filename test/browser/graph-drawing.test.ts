@@ -4,7 +4,7 @@ import { parse as parseGraphml } from 'graphology-graphml';
 import { beforeAll, expect, test } from 'vitest';
 import type { Graph } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { useDashboard } from '../support/browser.ts';
-import { drawn, drawnIds, openGraph, PATIENT, teachLookup, teachNotes, untilDrawn } from './graph-page.ts';
+import { drawn, drawnIds, openGraph, teachLookup, teachNotes, untilDrawn } from './graph-page.ts';
 
 const dashboard = useDashboard();
 
@@ -72,7 +72,7 @@ test('[DASH-30] the layout is made in a worker, and nodes stay where they are wh
     intent: 'read all there is',
   });
   await expect
-    .poll(() => drawnIds(page, 'edges'), PATIENT)
+    .poll(() => drawnIds(page, 'edges'))
     .toContain('memory:read_graph sequence memory:search_nodes');
   const after = await places();
   for (const [id, place] of before) if (id !== 'memory:read_graph') expect(after.get(id), id).toEqual(place);

@@ -11,9 +11,6 @@ export interface Drawn {
   readonly [property: string]: unknown;
 }
 
-/** The machine may be busy with other tests. */
-export const PATIENT = { timeout: 20_000 };
-
 export function drawn(page: Page, what: 'nodes' | 'edges', ...properties: string[]): Promise<Drawn[]> {
   return page.evaluate(
     ([kind, names]) => {
@@ -51,7 +48,7 @@ export const drawnIds = async (page: Page, what: 'nodes' | 'edges') =>
 
 export async function untilDrawn(page: Page): Promise<void> {
   await page.locator('.graph-host canvas').first().waitFor({ state: 'attached' });
-  await expect.poll(() => drawnIds(page, 'nodes'), PATIENT).not.toEqual([]);
+  await expect.poll(() => drawnIds(page, 'nodes')).not.toEqual([]);
 }
 
 export async function openGraph(dashboard: Dashboard, query = '', options: PageOptions = {}): Promise<Page> {

@@ -6,7 +6,7 @@ import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, type PageOptions, useDashboard } from '../support/browser.ts';
 import { NARROW } from '../support/launch-browser.ts';
 import { referenceServers } from '../support/mcp-reference-servers.ts';
-import { drawn, drawnIds, openGraph, PATIENT, teachLookup, teachNotes, untilDrawn } from './graph-page.ts';
+import { drawn, drawnIds, openGraph, teachLookup, teachNotes, untilDrawn } from './graph-page.ts';
 
 const HOSTILE = fileURLToPath(new URL('../fixtures/servers/hostile-server.ts', import.meta.url));
 const PICTURE = '<img src=x onerror=alert("name")>';
@@ -69,19 +69,16 @@ test('[DASH-21] types, sources, kinds and servers go and come back by the legend
   const before = await drawnIds(page, 'edges');
   await choice(page, /^sequence/).uncheck();
   await expect
-    .poll(async () => (await drawn(page, 'edges')).some(({ type }) => type === 'sequence'), PATIENT)
+    .poll(async () => (await drawn(page, 'edges')).some(({ type }) => type === 'sequence'))
     .toBe(false);
   await choice(page, /^template/).uncheck();
   await expect
-    .poll(async () => (await drawn(page, 'edges')).some(({ origin }) => origin === 'template'), PATIENT)
+    .poll(async () => (await drawn(page, 'edges')).some(({ origin }) => origin === 'template'))
     .toBe(false);
   await choice(page, /^memory/).uncheck();
   await choice(page, /^capabilities/).uncheck();
   await expect
-    .poll(
-      async () => (await drawnIds(page, 'nodes')).filter((id) => /^(?:memory|capability):/.test(id)),
-      PATIENT,
-    )
+    .poll(async () => (await drawnIds(page, 'nodes')).filter((id) => /^(?:memory|capability):/.test(id)))
     .toEqual([]);
   const { searchParams } = new URL(page.url());
   expect(searchParams.get('types')).not.toContain('sequence');
@@ -94,7 +91,7 @@ test('[DASH-21] types, sources, kinds and servers go and come back by the legend
   expect(await choice(page, /^sequence/).isChecked()).toBe(false);
   expect((await drawnIds(page, 'nodes')).some((id) => id.startsWith('memory:'))).toBe(false);
   for (const name of [/^sequence/, /^template/, /^memory/, /^capabilities/]) await choice(page, name).check();
-  await expect.poll(() => drawnIds(page, 'edges'), PATIENT).toEqual(before);
+  await expect.poll(() => drawnIds(page, 'edges')).toEqual(before);
   expect(new URL(page.url()).search).toBe('');
 });
 
@@ -102,10 +99,10 @@ test('[DASH-22] operations come when one asks for them, and what is not used yet
   const page = await open();
   expect((await drawnIds(page, 'nodes')).some((id) => id.startsWith('code:'))).toBe(false);
   await choice(page, /^operations/).check();
-  await expect.poll(() => drawnIds(page, 'nodes'), PATIENT).toContain('code:map');
+  await expect.poll(() => drawnIds(page, 'nodes')).toContain('code:map');
   expect(await drawnIds(page, 'nodes')).toContain('everything:echo');
   await choice(page, /^not used yet/).uncheck();
-  await expect.poll(() => drawnIds(page, 'nodes'), PATIENT).not.toContain('everything:echo');
+  await expect.poll(() => drawnIds(page, 'nodes')).not.toContain('everything:echo');
   expect(await drawnIds(page, 'nodes')).toContain('filesystem:read_text_file');
 });
 
@@ -127,7 +124,7 @@ test('[DASH-23] a capability is a hull around what it uses, and one that calls a
   const at = (label: string) => nodes.get(label)!.at as { x: number; y: number };
   const inner = capability.replaceAll(/(?<=_)/g, '');
   const hull = [...nodes.keys()].find((label) => String(label).replaceAll('\n', '') === inner) as string;
-  await expect.poll(() => paintAt(page, at('list_directory')), PATIENT).toBeGreaterThan(0);
+  await expect.poll(() => paintAt(page, at('list_directory'))).toBeGreaterThan(0);
   expect(await paintAt(page, at(hull))).toBeGreaterThan(0);
   const outside = { x: 4, y: 4 };
   expect(await paintAt(page, outside)).toBe(0);
@@ -135,7 +132,7 @@ test('[DASH-23] a capability is a hull around what it uses, and one that calls a
   expect(await paintAt(page, at('list_directory'))).toBeGreaterThan(await paintAt(page, at('search_nodes')));
   expect(await paintAt(page, at('search_nodes'))).toBeGreaterThan(0);
   await choice(page, /^capabilities/).uncheck();
-  await expect.poll(() => paintAt(page, at('list_directory')), PATIENT).toBe(0);
+  await expect.poll(() => paintAt(page, at('list_directory'))).toBe(0);
 });
 
 test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn behind, each at its own address', async () => {
@@ -146,7 +143,7 @@ test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn b
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
       return data.filter((value, i) => i % 4 === 3 && value > 0).length;
     });
-  await expect.poll(painted, PATIENT).toBe(0);
+  await expect.poll(painted).toBe(0);
   for (const [name, title] of [
     ['louvain', 'Communities (Louvain)'],
     ['spectral', 'Clusters (spectral)'],
@@ -154,10 +151,10 @@ test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn b
   ] as const) {
     await page.getByLabel('Background').selectOption({ label: title });
     expect(new URL(page.url()).searchParams.get('clusters')).toBe(name);
-    await expect.poll(painted, { ...PATIENT, message: name }).toBeGreaterThan(1_000);
+    await expect.poll(painted, { message: name }).toBeGreaterThan(1_000);
   }
   await page.getByLabel('Background').selectOption('none');
-  await expect.poll(painted, PATIENT).toBe(0);
+  await expect.poll(painted).toBe(0);
 });
 
 test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side, and what a capability called', async () => {
@@ -185,14 +182,11 @@ test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side
   await page.getByRole('link', { name: `${waited}#1` }).waitFor();
 
   await page.getByRole('button', { name: 'Definition' }).click();
-  await expect.poll(() => drawnIds(page, 'nodes'), PATIENT).toContain('filesystem:read_text_file');
+  await expect.poll(() => drawnIds(page, 'nodes')).toContain('filesystem:read_text_file');
   await page.getByRole('button', { name: 'Invocation' }).click();
   const newest = async () => (await dashboard.api<Traces>('/traces')).traces[0]!.executed_path;
   await expect
-    .poll(
-      async () => [...new Set((await drawnIds(page, 'nodes')).map((id) => id.replace(/#\d+$/, '')))],
-      PATIENT,
-    )
+    .poll(async () => [...new Set((await drawnIds(page, 'nodes')).map((id) => id.replace(/#\d+$/, '')))])
     .toEqual([...new Set(await newest())].filter((node) => !node.startsWith('code:')).sort());
   const { traces } = await dashboard.api<Traces>('/traces');
   await page.getByLabel('Run', { exact: true }).selectOption(notes.trace_id!);
@@ -201,7 +195,7 @@ test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side
     .getByLabel('Run', { exact: true })
     .selectOption(traces.find(({ intent_text }) => /look/.test(intent_text ?? ''))!.id);
   await expect
-    .poll(async () => (await drawn(page, 'edges')).filter(({ type }) => type === 'contains').length, PATIENT)
+    .poll(async () => (await drawn(page, 'edges')).filter(({ type }) => type === 'contains').length)
     .toBe(3);
   await page.getByRole('link', { name: /read_text_file #2/ }).click();
   await page.getByText('b.md').first().waitFor();
@@ -216,10 +210,7 @@ test('[DASH-26] the path finder marks the path and explains each step; no way an
   await page.getByRole('button', { name: 'Find path' }).click();
   await page.getByText(/filesystem:list_directory .* filesystem:read_text_file, seen in \d+ runs/).waitFor();
   await expect
-    .poll(
-      async () => (await drawn(page, 'edges')).filter(({ isOnPath }) => isOnPath).map(({ id }) => id),
-      PATIENT,
-    )
+    .poll(async () => (await drawn(page, 'edges')).filter(({ isOnPath }) => isOnPath).map(({ id }) => id))
     .toEqual([expect.stringMatching(/^filesystem:list_directory \w+ filesystem:read_text_file$/)]);
   expect((await drawn(page, 'nodes')).find(({ id }) => id === 'everything:echo')).toMatchObject({
     isDim: true,
@@ -263,7 +254,7 @@ test('[DASH-29] a node is found by its name and looked at by keyboard alone', as
   await page.locator('body').press('/');
   await page.keyboard.type('text_file');
   const links = page.getByRole('list', { name: 'Nodes' }).getByRole('link');
-  await expect.poll(() => links.count(), PATIENT).toBe(1);
+  await expect.poll(() => links.count()).toBe(1);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'read_text_file', level: 2 }).waitFor();
   expect((await drawn(page, 'nodes')).find(({ id }) => id === 'everything:echo')).toMatchObject({
@@ -279,7 +270,7 @@ test('[DASH-29] a node is found by its name and looked at by keyboard alone', as
   expect(await focused()).not.toBe(first);
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
-  await expect.poll(() => new URL(page.url()).searchParams.get('node'), PATIENT).toMatch(/^memory:/);
+  await expect.poll(() => new URL(page.url()).searchParams.get('node')).toMatch(/^memory:/);
 });
 
 test('[DASH-31] hostile names are text in the drawing, in the list and in the details', async () => {

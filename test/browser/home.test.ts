@@ -6,8 +6,6 @@ import type { Execution, ExplainedSearch, Stats } from '../../src/surfaces/dashb
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 
-const PATIENT = { timeout: 20_000 };
-
 const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', import.meta.url));
 
 const dashboard = useDashboard({ pml: { permissions: { ask: ['memory:create_entities'] } } });
@@ -89,7 +87,7 @@ test('[DASH-17] tools that come while one looks are found by meaning as soon as 
     return tools.find(({ server_id }) => server_id === 'bench');
   };
   // Before that, words alone tell.
-  await expect.poll(async () => (await bestOfBench())?.shares.semantic ?? 0, PATIENT).toBeGreaterThan(0);
+  await expect.poll(async () => (await bestOfBench())?.shares.semantic ?? 0).toBeGreaterThan(0);
   const { tools: all } = await dashboard.api<Stats>('/stats');
   const news = new RegExp(`^\\d+ tools? more (?:is|are) found by meaning now: ${all} of ${all}\\.$`);
   for (const page of [home, found]) await page.getByText(news).waitFor();

@@ -28,7 +28,7 @@ const rowOf = (page: Page, name: string): Locator => page.getByRole('row').filte
 const stateOf = (page: Page, name: string, status: string): Locator =>
   rowOf(page, name).getByText(status, { exact: true });
 /** A loaded machine takes its time. */
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 30_000 });
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look);
 const callsOf = (page: Page): Locator => page.locator('.call-line');
 
 async function untilStored(count: number, query: string): Promise<Traces['traces']> {

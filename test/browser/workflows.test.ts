@@ -12,7 +12,7 @@ const dashboard = useDashboard({
 });
 
 /** A loaded machine takes its time. */
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 30_000 });
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look);
 const taskOf = (page: Page, id: string): Locator => page.locator('.plan-task', { hasText: `${id} ·` });
 /** How a task stands, in words. */
 const stateOf = (page: Page, id: string, said: string): Locator =>

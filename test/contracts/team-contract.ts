@@ -62,7 +62,7 @@ export function teamContract(name: string, open: () => Promise<Team>): void {
       const members = await Promise.all([team.join(), team.join(), team.join()]);
       const holders = () => members.filter(({ trainerLock }) => trainerLock.isHeld());
       for (const { trainerLock } of members) trainerLock.seek();
-      await expect.poll(() => holders().length, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => holders().length).toBe(1);
       for (let left = 2; left > 0; left--) {
         const [holder] = holders();
         const heard: boolean[] = [];
@@ -73,7 +73,7 @@ export function teamContract(name: string, open: () => Promise<Team>): void {
         members.splice(members.indexOf(holder!), 1);
         await holder!.leave();
         expect([holder!.trainerLock.isHeld(), heard]).toEqual([false, [false]]);
-        await expect.poll(() => holders().length, { timeout: 10_000 }).toBe(1);
+        await expect.poll(() => holders().length).toBe(1);
       }
       await Promise.all(members.map((member) => member.leave()));
     });

@@ -43,28 +43,24 @@ test('[TEAM-4] what was changed while a gateway had no connection it is told whe
   const told: (Change | null)[] = [];
   reader.changes.follow(async (batch) => void told.push(...(batch ?? [null])));
   reader.trainerLock.seek();
-  await expect.poll(() => reader.trainerLock.isHeld(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => reader.trainerLock.isHeld()).toBe(true);
 
   process.kill(await server.pid(), 'SIGKILL');
-  await expect.poll(() => reader.trainerLock.isHeld(), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => reader.trainerLock.isHeld()).toBe(false);
   await server.restartAfterCrash();
   // Whichever connects first: the change stands in the table.
   const capability = sampleCapability();
   await expect
-    .poll(
-      () =>
-        writer.store.capabilities.put(capability).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      writer.store.capabilities.put(capability).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
-  await expect
-    .poll(() => told, { timeout: 20_000 })
-    .toContainEqual({ topic: 'capabilities', key: capability.id });
+  await expect.poll(() => told).toContainEqual({ topic: 'capabilities', key: capability.id });
   expect(told).toContainEqual({ topic: 'traces', key: '' });
-  await expect.poll(() => reader.trainerLock.isHeld(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => reader.trainerLock.isHeld()).toBe(true);
   await Promise.all([writer.leave(), reader.leave()]);
 }, 60_000);
 
@@ -76,7 +72,7 @@ test('[TEAM-4] a listener that fails is told again until it does not', async () 
     if (told.length === 1) throw new Error('the store is away');
   });
   await writer.store.capabilities.put(sampleCapability());
-  await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => told.length).toBe(2);
   // What was done of it nobody knows, so anything may have changed.
   expect(told[1]).toBeNull();
   await setTimeout(100);

@@ -99,6 +99,52 @@ describe('[UP-44] the reference servers', () => {
     expect(await ask('trigger-elicitation-request')).toContain('Ann');
     expect(await ask('trigger-sampling-request', { prompt: 'say', maxTokens: 5 })).toContain('sampled words');
   });
+
+  test('[TASK-1] a tool that runs as a task only is called as one: its stages are progress, its question is asked', async () => {
+    const { upstream } = opened;
+    const call = { topic: 'python', ambiguous: true };
+    const told: UpstreamProgress[] = [];
+    const asked: string[] = [];
+    const client = {
+      ...answeringClient('ann', 'Ann'),
+      capabilities: { elicitation: { form: {} } },
+      ask: async (method: string) => {
+        asked.push(method);
+        return { action: 'accept', content: { interpretation: 'snake' } };
+      },
+    };
+    const onProgress = (progress: UpstreamProgress) => told.push(progress);
+    const reply = await upstream.callTool('everything', 'simulate-research-query', call, {
+      asTask: true,
+      client,
+      onProgress,
+    });
+    const text = textOf(expectOk(reply));
+    expect(text).toContain('Research Report');
+    expect(text).toContain('snake');
+    expect(asked).toEqual(['elicitation/create']);
+    expect(told.map(({ message }) => message)).toContain('Analyzing content...');
+  });
+
+  test('[TASK-2] a cancelled call cancels its task', async () => {
+    const { upstream } = opened;
+    const cancel = new AbortController();
+    const reply = await upstream.callTool(
+      'everything',
+      'simulate-research-query',
+      { topic: 'rain' },
+      { asTask: true, signal: cancel.signal, onProgress: () => cancel.abort() },
+    );
+    expect(reply.ok).toBe(false);
+    await expect
+      .poll(async () => {
+        const { tasks } = expectOk(await upstream.request('everything', 'tasks/list', {})) as {
+          tasks: { status: string }[];
+        };
+        return tasks.map(({ status }) => status);
+      })
+      .toContain('cancelled');
+  });
 });
 
 function expectOk<T>(reply: { ok: true; value: T } | { ok: false; error: { message: string } }): T {

@@ -73,7 +73,7 @@ export function openUpstream(
 
 /** Polls with patience: machines that run tests are busy. */
 export function eventually<T>(read: () => T) {
-  return expect.poll(read, { timeout: 20_000, interval: 5 });
+  return expect.poll(read, { interval: 5 });
 }
 
 /** Whether the process lives; a zombie does not. */

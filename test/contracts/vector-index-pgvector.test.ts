@@ -47,7 +47,7 @@ test('[VEC-6] runs beyond those held in memory are recalled by their intents, on
   const near = (angle: number, beyond = 10) => store.traces.near('two', turned(angle), 3, beyond);
   // Asked for the first time, it is made; nobody waits for it.
   expect(await near(0.5)).toEqual([]);
-  await expect.poll(async () => (await near(0.5)).length, { timeout: 20_000 }).toBe(3);
+  await expect.poll(async () => (await near(0.5)).length).toBe(3);
   const [nearest] = await near(0.5);
   expect(['work 9', 'work 10', 'work 11']).toContain(nearest!.intentText);
   expect(nearest!.intent).toHaveLength(2);
@@ -78,6 +78,6 @@ test('[VEC-6] all runs there are come into the index, however many', async () =>
   // One that looks at the store anew, as it looks only now and then whether it is worth while.
   const later = createSqlStore(opened.db);
   const near = (nth: number) => later.traces.near('three', turned(nth), 1, 10);
-  await expect.poll(async () => (await near(0)).length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await near(0)).length).toBe(1);
   for (const nth of [0, 100, 225, 350, 435]) expect((await near(nth))[0]?.intentText).toBe(`${nth}`);
 });

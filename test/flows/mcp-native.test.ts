@@ -75,6 +75,38 @@ describe.each(ERAS)('/mcp/all, %s', (era) => {
     expect(unknown.content[0]!.text).toContain('did you mean disk__read?');
   });
 
+  test('[APP-1] the view of an app is read through the gateway, and calls its tools by their own names', async () => {
+    const page = { uri: 'ui://board/view.html', mimeType: 'text/html;profile=mcp-app', text: '<p>board</p>' };
+    const board: MemoryServer = {
+      name: 'board',
+      tools: [
+        tool('show', () => 'shown', { _meta: { ui: { resourceUri: page.uri } } }),
+        tool('read', () => 'of board'),
+        tool('refresh', () => 'fresh', { execution: { taskSupport: 'required' } }),
+      ],
+      requests: { 'resources/read': ({ uri }) => ({ contents: uri === page.uri ? [page] : [] }) },
+    };
+    const { client } = await open({ era }, [disk, board]);
+    const shown = (await listed(client)).find(({ name }) => name === 'board__show');
+    const uri = (shown!._meta as { ui: { resourceUri: string } }).ui.resourceUri;
+    expect(uri).toBe('ui://board/board/view.html');
+    expect(await rawRequest(client, 'resources/read', { uri })).toMatchObject({
+      contents: [{ ...page, uri }],
+    });
+    expect((await callTool(client, 'refresh', {})).content).toEqual([{ type: 'text', text: '"fresh"' }]);
+    // Two servers have it: nobody can know which is meant.
+    expect((await callTool(client, 'read', { path: 'a' })).isError).toBe(true);
+  });
+
+  test('[TASK-1] clients are not told to make tasks: PML makes them', async () => {
+    const slow = tool('research', () => 'found', { execution: { taskSupport: 'required' } });
+    const { client } = await open({ era }, [{ name: 'lab', tools: [slow] }]);
+    expect((await listed(client))[0]).not.toHaveProperty('execution');
+    expect((await callTool(client, 'lab__research', {})).content).toEqual([
+      { type: 'text', text: '"found"' },
+    ]);
+  });
+
   test('[MCP-48] what never runs and what is left out is neither listed nor callable', async () => {
     const settings = { permissions: { ...settingsFor([]).permissions, deny: ['mail.work:*'] } };
     const { client } = await open({ era }, [disk, mail], settings);

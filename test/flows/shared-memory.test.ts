@@ -8,7 +8,6 @@ import { testGateway, tool } from '../support/test-gateway.ts';
 
 const NOBODY = { sessionId: null };
 /** For what takes a training. */
-const PATIENT = { timeout: 30_000 };
 
 const SERVERS = ['north', 'east', 'south'].map((name) => ({
   name,
@@ -136,8 +135,8 @@ test('[TEAM-14] the gateway that trains learns plans and next steps; those that 
   const [a, b] = (await teamOf(2)) as [Member, Member];
   await work(b.gateway, 0, 41, true);
   const keptBy = async (what: string) => (await b.store.rankerParams.list(`${what} by words/256`, 9)).length;
-  await expect.poll(() => keptBy('plans'), PATIENT).toBe(1);
-  await expect.poll(() => keptBy('next steps'), PATIENT).toBe(1);
+  await expect.poll(() => keptBy('plans')).toBe(1);
+  await expect.poll(() => keptBy('next steps')).toBe(1);
   const reasons = async ({ gateway }: Member) =>
     (await gateway.predictNext('please water the roses and the ferns on the balcony', [WORK[0].tool])).map(
       ({ node, reason }) => [node, reason],
@@ -152,7 +151,7 @@ test('[TEAM-14] the gateway that trains learns plans and next steps; those that 
   await work(b.gateway, 41, 62, true);
   const learnedFrom = async () =>
     Number((await b.store.rankerParams.list('next steps by words/256', 1))[0]?.metrics.runs);
-  await expect.poll(learnedFrom, PATIENT).toBeGreaterThan(60);
+  await expect.poll(learnedFrom).toBeGreaterThan(60);
 });
 
 test('[TEAM-8] a call that waits for a person goes on when they answer at another gateway, and all are told', async () => {

@@ -84,9 +84,7 @@ test('[LIFE-1] three pml stdio started together share one gateway; when it is ki
   };
   // The killed process's own client is gone with it; the two others carry on.
   await expect
-    .poll(async () => (await Promise.all(clients.map(goOn))).filter((s) => s === 'success').length, {
-      timeout: 30_000,
-    })
+    .poll(async () => (await Promise.all(clients.map(goOn))).filter((s) => s === 'success').length)
     .toBe(2);
   expect(await holderPid(dir)).not.toBe(killed);
 });
@@ -101,7 +99,7 @@ test('[LIFE-2] after kill -9 of the gateway, the next start ends what it left ru
   first.child.kill('SIGKILL');
   await first.exited;
   await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
-  await expect.poll(() => [isAlive(server), isAlive(stubborn)], { timeout: 20_000 }).toEqual([false, false]);
+  await expect.poll(() => [isAlive(server), isAlive(stubborn)]).toEqual([false, false]);
 });
 
 test('[LIFE-3] a configuration edited to nonsense changes nothing but the error shown; mended, it takes effect', async () => {
@@ -112,13 +110,13 @@ test('[LIFE-3] a configuration edited to nonsense changes nothing but the error 
   const file = join(dir, 'pml.json');
   const good = await readFile(file, 'utf8');
   await writeFile(file, '{ "mcpServers": { "bench": 7');
-  await expect.poll(() => running.output().stderr, { timeout: 15_000 }).toContain('pml.json');
+  await expect.poll(() => running.output().stderr).toContain('pml.json');
   expect((await execute(client, 'echo', { text: 'b' })).status).toBe('success');
 
   const { mcpServers } = JSON.parse(good) as { mcpServers: { bench: object } };
   await writeFile(file, JSON.stringify({ mcpServers: { ...mcpServers, second: mcpServers.bench } }));
   const listed = async () => (await runPml(['servers', 'ls', '--json', '--data', dir], { cwd: dir })).stdout;
-  await expect.poll(listed, { timeout: 20_000 }).toContain('"second"');
+  await expect.poll(listed).toContain('"second"');
 });
 
 test('[LIFE-4] a serve takes the data dir over from a pml stdio, whose client does not notice', async () => {
@@ -128,7 +126,7 @@ test('[LIFE-4] a serve takes the data dir over from a pml stdio, whose client do
   const { child } = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
   expect(await holderPid(dir)).toBe(child.pid);
   const again = async () => (await execute(client, 'echo', { text: 'b' }).catch(() => null))?.status;
-  await expect.poll(again, { timeout: 20_000 }).toBe('success');
+  await expect.poll(again).toBe('success');
 });
 
 test('[LIFE-5] a thousand calls in flight are all answered, each with its own', async () => {

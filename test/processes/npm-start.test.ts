@@ -65,7 +65,7 @@ test.for([
 ] as const)('[CLI-10] %s ended by %s leaves no gateway behind', async ([name, signal]) => {
   const { starter, leftBehind } = await start(STARTS[name]);
   starter.kill(signal);
-  await expect.poll(leftBehind, { timeout: 30_000 }).toEqual(NOTHING);
+  await expect.poll(leftBehind).toEqual(NOTHING);
 });
 
 test.for(['npm', 'launcher'] as const)(
@@ -76,6 +76,6 @@ test.for(['npm', 'launcher'] as const)(
     const [code] = await exited;
     // The shell of npm dies of the signal itself, which npm tells; the launcher tells how the gateway ended.
     if (name === 'launcher') expect(code).toBe(0);
-    await expect.poll(leftBehind, { timeout: 30_000 }).toEqual(NOTHING);
+    await expect.poll(leftBehind).toEqual(NOTHING);
   },
 );

@@ -152,7 +152,7 @@ return Object.keys(done).map((key) => key.length);`;
     auto: ['filesystem:write_file', 'filesystem:create_directory'],
   });
   for (const job of jobs) {
-    await expect.poll(async () => (await ask(job)).status, { timeout: 30_000 }).toBe('success');
+    await expect.poll(async () => (await ask(job)).status).toBe('success');
     expect(await job.isDone()).toBe(true);
   }
   // A run answers before its trace is stored.

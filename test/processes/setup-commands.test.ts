@@ -130,7 +130,7 @@ test('[SRVCMD-7] a running gateway is seen and steered from another process, and
       server.state,
       server.tools > 0,
     ]);
-  await expect.poll(servers, { timeout: 20_000 }).toEqual([['bench', 'ready', true]]);
+  await expect.poll(servers).toEqual([['bench', 'ready', true]]);
   expect((await pml('servers', 'logs', 'bench')).stdout).toContain('line 500');
   expect((await pml('servers', 'restart', 'bench')).stdout).toContain('Restarted');
   expect((await json('search', 'echo', '--limit', '1')).tools[0]).toMatchObject({ tool_id: 'bench:echo' });
@@ -138,9 +138,9 @@ test('[SRVCMD-7] a running gateway is seen and steered from another process, and
   expect((await pml('servers', 'add', 'second', '--', bench.command, ...bench.args)).stdout).toContain(
     'automatically',
   );
-  await expect.poll(servers, { timeout: 20_000 }).toHaveLength(2);
+  await expect.poll(servers).toHaveLength(2);
   await pml('servers', 'remove', 'bench');
-  await expect.poll(servers, { timeout: 20_000 }).toEqual([['second', 'ready', true]]);
+  await expect.poll(servers).toEqual([['second', 'ready', true]]);
 
   const token = (await readFile(join(home, '.pml', 'token'), 'utf8')).trim();
   const stats = await fetch(`${ready.url}/api/stats`, { headers: { authorization: `Bearer ${token}` } });
@@ -167,7 +167,7 @@ test('[SRVCMD-6] a login through a real authorization server is there for the ne
   login.stderr.on('data', (chunk) => {
     said += chunk;
   });
-  await expect.poll(() => said, { timeout: 20_000 }).toMatch(/https?:\S+\n\n/);
+  await expect.poll(() => said).toMatch(/https?:\S+\n\n/);
   const page = await fetch(/https?:\S+/.exec(said)![0]);
   expect(await page.text()).toMatch(/You can close this window/);
   const [code] = await once(login, 'close');

@@ -74,7 +74,7 @@ test('[PLAN-16] work that an agent did once by code is suggested whole, approved
   expect(await person('runs', 'approve', String(taught.run_id), '--yes')).toMatchObject({ code: 0 });
   expect(await resume(taught.run_id)).toMatchObject({ status: 'success' });
 
-  await expect.poll(async () => (await suggest()).confidence, { timeout: 30_000 }).toBeGreaterThan(0.5);
+  await expect.poll(async () => (await suggest()).confidence).toBeGreaterThan(0.5);
   const first = await suggest();
   expect(first.confidence).toBeGreaterThan(cold.confidence);
   expect(first.plan.tasks).toMatchObject([
@@ -119,9 +119,7 @@ test('[PLAN-16] work that an agent did once by code is suggested whole, approved
   }
   expect([...new Set(used)]).toEqual(first.plan.tasks.flatMap(({ tool }) => tool ?? []));
 
-  await expect
-    .poll(async () => (await suggest()).confidence, { timeout: 30_000 })
-    .toBeGreaterThan(first.confidence);
+  await expect.poll(async () => (await suggest()).confidence).toBeGreaterThan(first.confidence);
   const again = await suggest();
   const wired = ({ plan }: Suggested) => plan.tasks.map(({ reason: _, confidence: __, ...task }) => task);
   expect(wired(again)).toEqual(wired(first));

@@ -21,6 +21,8 @@ const DEFAULTS = {
   rounds: 10,
   /** Pause before a round in which the server asked no question. */
   roundPauseMs: 250,
+  /** How long a server may take to acknowledge that a task is cancelled. */
+  cancelMs: 5_000,
   /** Tools of one server, and characters of all their definitions: more than an agent could choose from. */
   maxTools: 20_000,
   maxCharacters: 32 * 1024 * 1024,
@@ -31,7 +33,13 @@ const DEFAULTS = {
   maxDepth: 100,
   /** Tools left out that are reported one by one; the rest are counted. */
   maxNotes: 10,
+  /** Milliseconds between two looks at a task whose server suggests nothing, and the bounds of what it suggests. */
+  pollMs: 500,
+  minPollMs: 50,
+  maxPollMs: 10_000,
+  maxIdLength: 1_024,
 };
+
 /** The SDK's timeout, set to the longest a timer can hold: our own deadline applies instead. */
 const NEVER_MS = 2 ** 31 - 1;
 /** Passes results through unchanged: an SDK schema would drop fields it does not know. */
@@ -79,7 +87,7 @@ export class Exchange {
   async run(method: string, params: JsonObject, call: Call, options: ExchangeOptions): Promise<JsonObject> {
     let answers: JsonObject = {};
     for (let round = 0; round < DEFAULTS.rounds; round++) {
-      const result = await this.#send(method, { ...params, ...answers }, call, options);
+      const result = await this.#sendOrFollow(method, { ...params, ...answers }, call, options);
       if (!this.modern || !isInputRequiredResult(result) || options.passInputRequired) return result;
       answers = await this.#answer(result, call);
     }
@@ -87,6 +95,31 @@ export class Exchange {
       code: 'upstream_error',
       errorType: 'UNKNOWN',
       message: `Server "${this.#server}" still asks for input after ${DEFAULTS.rounds} rounds of "${method}"`,
+    });
+  }
+
+  async #sendOrFollow(
+    method: string,
+    params: JsonObject,
+    call: Call,
+    options: ExchangeOptions,
+  ): Promise<JsonObject> {
+    // Tasks of the modern era are an extension that the SDK's client does not know.
+    const isFollowed = options.asTask && params.task === undefined && !this.modern;
+    if (!isFollowed) return await this.#send(method, params, call, options);
+    const created = await this.#send(method, { ...params, task: {} }, call, options);
+    // A server may run it at once all the same.
+    if (created.task === undefined) return created;
+    return await followTask(created, {
+      server: this.#server,
+      signal: call.deadline.signal,
+      send: (asked, sent) => this.#send(asked, sent, call, options),
+      cancel: (taskId) => {
+        const request = { method: 'tasks/cancel', params: { taskId } };
+        this.#client.request(request, UNTOUCHED, { timeout: DEFAULTS.cancelMs }).catch(() => {});
+      },
+      touch: () => call.deadline.touch(),
+      ...(options.onProgress && { onProgress: options.onProgress }),
     });
   }
 
@@ -208,4 +241,68 @@ export class ListedTools {
 
 async function valued<T>(answer: Promise<T>): Promise<{ readonly value: T }> {
   return { value: await answer };
+}
+
+export interface TaskExchange {
+  readonly server: string;
+  readonly signal: AbortSignal;
+  send(method: string, params: JsonObject): Promise<JsonObject>;
+  /** Without waiting for an answer, and even when `signal` has been aborted. */
+  cancel(taskId: string): void;
+  /** The task is under way. */
+  touch(): void;
+  onProgress?(progress: UpstreamProgress): void;
+}
+
+/**
+ * Waits for the result of a task of revision 2025-11-25 (SEP-1686). The server answers `tasks/result` when the task has
+ * ended, and sends its questions with that answer's stream; looking at the task meanwhile tells how far it is.
+ */
+async function followTask(created: JsonObject, exchange: TaskExchange): Promise<JsonObject> {
+  const { server, signal, send } = exchange;
+  let task = readTask(server, created.task);
+  const { taskId } = task;
+  try {
+    const result = send('tasks/result', { taskId });
+    const over = result.then(
+      () => true,
+      () => true,
+    );
+    for (let looks = 1; ; looks++) {
+      const pause = sleep(task.pollMs, false, { signal });
+      if (await Promise.race([over, pause])) break;
+      const before = task.statusMessage;
+      task = readTask(server, await send('tasks/get', { taskId }));
+      exchange.touch();
+      const message = task.statusMessage;
+      if (message !== undefined && message !== before) exchange.onProgress?.({ progress: looks, message });
+    }
+    return await result;
+  } catch (error) {
+    if (signal.aborted) exchange.cancel(taskId);
+    throw error;
+  }
+}
+
+interface TaskState {
+  readonly taskId: string;
+  readonly statusMessage?: string;
+  readonly pollMs: number;
+}
+
+function readTask(server: string, sent: unknown): TaskState {
+  const { taskId, statusMessage, pollInterval } = (sent ?? {}) as JsonObject;
+  if (typeof taskId !== 'string' || taskId.length > DEFAULTS.maxIdLength) {
+    throw new UpstreamFault({
+      code: 'upstream_error',
+      errorType: 'UNKNOWN',
+      message: `Server "${server}" returned no valid task for a tool that runs as a task`,
+    });
+  }
+  const asked = typeof pollInterval === 'number' ? pollInterval : DEFAULTS.pollMs;
+  return {
+    taskId,
+    ...(typeof statusMessage === 'string' && { statusMessage }),
+    pollMs: Math.min(DEFAULTS.maxPollMs, Math.max(DEFAULTS.minPollMs, asked)),
+  };
 }

@@ -5,7 +5,7 @@ import { blockText, blockValue } from '../../core/tracing/read-values.ts';
 import { classifyError, type Recorder } from '../../core/tracing/recorder.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import { weighJson } from '../../core/vocabulary/read-wire.ts';
-import { mayBeCalledTwice, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import { mayBeCalledTwice, needsTask, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
@@ -215,6 +215,7 @@ async function callUpstream(
     ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs, isFirm: true }),
     ...(call.meta && { meta: call.meta }),
     ...(call.extraParams && { extraParams: call.extraParams }),
+    ...(needsTask(tool) && { asTask: true }),
     ...(call.passInputRequired && { passInputRequired: true }),
     ...(caller.signal && { signal: caller.signal }),
     ...(caller.onProgress && { onProgress: caller.onProgress }),

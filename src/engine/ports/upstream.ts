@@ -123,6 +123,8 @@ export interface UpstreamOptions {
   readonly passInputRequired?: boolean;
   /** More fields beside `name` and `arguments` of a tool call. */
   readonly extraParams?: JsonObject;
+  /** Calls the tool as a task and waits for its result, unless `extraParams` ask for a task: then that is returned. */
+  readonly asTask?: boolean;
 }
 
 export interface UpstreamProgress {

@@ -11,7 +11,6 @@ import type { Endpoint } from './endpoint.ts';
 import { FanOut, type ListKind } from './fan-out.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
 import { KnownServers } from './known-servers.ts';
-import { MirroredArguments } from './mirrored-arguments.ts';
 import { createNativeEndpoint } from './native-endpoint.ts';
 import { Listings } from './pass-through/listings.ts';
 import { gatewayUri } from './pass-through/resource-uri.ts';
@@ -19,8 +18,7 @@ import { RPC, rpcResponse } from './rpc-error.ts';
 import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
 import type { ServedEndpoint } from './serving/served-endpoint.ts';
-import { createTransparentEndpoint } from './transparent-endpoint.ts';
-
+import { createTransparentEndpoint, MirroredArguments } from './transparent-endpoint.ts';
 export interface McpOptions {
   readonly version: string;
   readonly logger: Logger;

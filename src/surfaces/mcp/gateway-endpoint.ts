@@ -23,10 +23,9 @@ import {
   type ToolContext,
 } from './meta-tools/meta-tool.ts';
 import { presentCapabilities, presentSearch, presentSuggestion } from './meta-tools/search-tools.ts';
-import { complete } from './pass-through/complete.ts';
 import type { Listings } from './pass-through/listings.ts';
 import { LogLevels } from './pass-through/log-levels.ts';
-import { Prompts } from './pass-through/prompts.ts';
+import { complete, Prompts } from './pass-through/prompts.ts';
 import { Resources } from './pass-through/resources.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { Shrink } from './results/shrink.ts';

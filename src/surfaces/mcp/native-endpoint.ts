@@ -8,7 +8,7 @@ import type { ClientRequest, Endpoint } from './endpoint.ts';
 import type { GatewayEndpoint } from './gateway-endpoint.ts';
 import { refusal } from './meta-tools/meta-tool.ts';
 import { shortened } from './pass-through/prompts.ts';
-import { throughGateway } from './pass-through/resource-uri.ts';
+import { throughGateway, withGatewayView } from './pass-through/resource-uri.ts';
 import { passCall, resultOf } from './transparent-endpoint.ts';
 
 /** What model APIs accept as the name of a tool. */
@@ -38,11 +38,18 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
     }
     return tools;
   };
-  /** Clients that know another spelling of ids, from `/mcp` or a trace, may use it. */
+  /**
+   * Clients that know another spelling of ids, from `/mcp` or a trace, may use it. The view of an app calls its server's
+   * tools by their own names, which are enough where only one server has them.
+   */
   const find = async (name: string): Promise<ToolDefinition | undefined> => {
     const known = await current();
     const found = known.get(name);
-    if (found || !name.includes(':')) return found;
+    if (found) return found;
+    if (!name.includes(':')) {
+      const [tool, other] = [...known.values()].filter((each) => each.name === name);
+      return other ? undefined : tool;
+    }
     const servers = gateway.settings().servers.map((server) => server.name);
     const id: ToolId = parseToolId(name, servers);
     return [...known.values()].find((tool) => tool.id === id);
@@ -50,7 +57,11 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
 
   const list = async (request: ClientRequest): Promise<JsonObject> => {
     const own = withMeta ? ((await endpoint.handle(request)).tools as readonly JsonObject[]) : [];
-    const passed = [...(await current())].map(([name, tool]) => ({ ...asListed(tool), name }));
+    const passed = [...(await current())].map(([name, tool]) => {
+      // A tool that runs as a task is called as one by PML, which waits for its result.
+      const { execution: _, ...definition } = asListed(tool);
+      return { ...withGatewayView(tool.server, definition), name };
+    });
     return { tools: [...own, ...passed] };
   };
 

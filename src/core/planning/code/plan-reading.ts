@@ -1,5 +1,5 @@
 import type { Node } from 'oxc-parser';
-import type { ScopeTrackerNode } from 'oxc-walker';
+import { type ScopeTrackerNode, walk } from 'oxc-walker';
 import { type Names, resolveNames } from '../../capabilities/names.ts';
 import type { ParsedProgram } from '../../structure/parse/parse-program.ts';
 import { positionAt } from '../../structure/parse/source-position.ts';
@@ -8,9 +8,8 @@ import { referencedTasks } from '../plan/references.ts';
 import { usedTasks } from '../plan/validate-plan.ts';
 import { type CodeValue, toArgument } from './code-value.ts';
 import { conditionsOf, type DraftedTask, PlanDraft } from './plan-draft.ts';
-import type { PlanHelper } from './print-values.ts';
+import { type PlanHelper, printKey, printMember } from './print-values.ts';
 import { ProgramCalls } from './program-calls.ts';
-import { type CutCode, PureCode } from './pure-code.ts';
 import { readCondition, readValue } from './read-value.ts';
 
 /** Names that no task may have: they mean something else in references. */
@@ -146,4 +145,178 @@ function inputNames(names: Names): string[] {
         )
       : [];
   });
+}
+
+/** A statement that calls nothing: it is run wherever what it makes is used. */
+interface PureStatement {
+  readonly node: Node;
+  readonly head: string;
+  readonly declares: ReadonlySet<ScopeTrackerNode>;
+  readonly mentions: ReadonlySet<ScopeTrackerNode>;
+  /** Declarations that only make something; all else may change what it mentions. */
+  readonly isDeclaration: boolean;
+}
+
+/** A piece of a program that stands by itself. */
+export interface CutCode {
+  /** Statements that make what the piece needs, from `args` and `deps`. */
+  readonly head: string;
+  readonly body: string;
+  readonly deps: readonly string[];
+  /** Names of the program's inputs that it needs. */
+  readonly inputs: readonly string[];
+}
+
+export interface PureCodeParts {
+  readonly names: Names;
+  readonly values: ReadonlyMap<ScopeTrackerNode, CodeValue>;
+  readonly made: ReadonlyMap<Node, CodeValue>;
+  readonly isTask: (root: string) => boolean;
+  /** The program within its function, as offsets in the tree count. */
+  readonly text: string;
+}
+
+/** What lies between the calls of a program, and how pieces of it are cut out. */
+export class PureCode {
+  readonly #parts: PureCodeParts;
+  readonly #statements: PureStatement[] = [];
+
+  constructor(parts: PureCodeParts) {
+    this.#parts = parts;
+  }
+
+  add(node: Node, head = ''): void {
+    const { declares, mentions } = this.#namesIn(node);
+    const isDeclaration = head !== '' || node.type === 'FunctionDeclaration';
+    this.#statements.push({ node, head, declares, mentions, isDeclaration });
+  }
+
+  /** A piece with all it needs; text: why it cannot stand by itself. */
+  cut(node: Node, given: ReadonlySet<ScopeTrackerNode> = new Set()): CutCode | string {
+    const { mentions } = this.#namesIn(node);
+    const { needed, slice } = this.#slice(mentions);
+    const deps = new Set<string>();
+    const inputs = new Set<string>();
+    const lines: string[] = [];
+    const spelt = new Map<string, ScopeTrackerNode>();
+    for (const declaration of needed) {
+      if (given.has(declaration)) continue;
+      const name = nameOf(declaration);
+      if (spelt.has(name)) return `"${name}" means several things`;
+      spelt.set(name, declaration);
+      const value = this.#parts.values.get(declaration);
+      if (!value) return `"${name}" is not there yet`;
+      const printed = this.#print(value, deps, inputs);
+      if (printed === null) return `"${name}" cannot be handed to code`;
+      lines.push(`const ${name} = ${printed};`);
+    }
+    const pieces = [...slice, { node, head: '' }].map(({ node: piece, head }) => ({
+      head,
+      text: this.#textOf(piece, deps, inputs),
+    }));
+    const lost = pieces.find(({ text }) => text === null);
+    if (lost) return 'it uses "args" as a whole';
+    const [body = '', ...rest] = pieces
+      .map(({ head, text }) => (head === '' ? text! : `${head}${text};`))
+      .toReversed();
+    return { head: [...lines, ...rest.toReversed()].join('\n'), body, deps: [...deps], inputs: [...inputs] };
+  }
+
+  /** The declarations that the piece needs, and the statements that make or may change them. */
+  #slice(first: ReadonlySet<ScopeTrackerNode>): { needed: Set<ScopeTrackerNode>; slice: PureStatement[] } {
+    const needed = new Set(first);
+    const chosen = new Set<PureStatement>();
+    for (let before = -1; before < chosen.size; ) {
+      before = chosen.size;
+      for (const statement of this.#statements) {
+        const { declares, mentions, isDeclaration } = statement;
+        const isMade = [...declares].some((one) => needed.has(one) && !this.#parts.values.has(one));
+        const mayChange =
+          !isDeclaration && [...mentions].some((one) => needed.has(one) && !this.#parts.values.has(one));
+        if (chosen.has(statement) || !(isMade || mayChange)) continue;
+        chosen.add(statement);
+        for (const one of mentions) needed.add(one);
+      }
+    }
+    for (const { declares } of chosen) for (const one of declares) needed.delete(one);
+    return { needed, slice: this.#statements.filter((statement) => chosen.has(statement)) };
+  }
+
+  /** What the node declares itself, and what it uses of others. */
+  #namesIn(node: Node) {
+    const { names, made } = this.#parts;
+    const declares = new Set<ScopeTrackerNode>();
+    const mentions = new Set<ScopeTrackerNode>();
+    walk(node, {
+      enter(inner) {
+        if (made.has(inner)) this.skip();
+        const declaration = inner.type === 'Identifier' ? names.declarationOf(inner) : null;
+        if (!declaration || made.has(inner)) return;
+        const { start, end } = declaration.node as Node;
+        if (start >= node.start && end <= node.end) declares.add(declaration);
+        else if (names.usesOf(inner).includes(inner)) mentions.add(declaration);
+      },
+    });
+    return { declares, mentions };
+  }
+
+  /** The text with what calls gave in their place; null when it uses `args` as a whole. */
+  #textOf(node: Node, deps: Set<string>, inputs: Set<string>): string | null {
+    const { names, made, text } = this.#parts;
+    const edits: { start: number; end: number; text: string }[] = [];
+    let isWhole = true;
+    walk(node, {
+      enter: (inner, parent) => {
+        const value = made.get(inner);
+        if (value)
+          edits.push({ start: inner.start, end: inner.end, text: this.#print(value, deps, inputs) ?? '' });
+        if (inner.type !== 'Identifier' || inner.name !== 'args' || names.declarationOf(inner)) return;
+        if (!names.free('args').includes(inner)) return;
+        const input = parent?.type === 'MemberExpression' && parent.object === inner ? parent : null;
+        const name =
+          input && !input.computed && input.property.type === 'Identifier' ? input.property.name : null;
+        if (name === null) isWhole = false;
+        else inputs.add(name);
+      },
+    });
+    if (!isWhole) return null;
+    let result = '';
+    let at = node.start;
+    for (const edit of edits.sort((a, b) => a.start - b.start)) {
+      if (edit.start < at) continue;
+      result += text.slice(at, edit.start) + edit.text;
+      at = edit.end;
+    }
+    return result + text.slice(at, node.end);
+  }
+
+  /** A value as code that has `args` and `deps`; null for what they cannot hold. */
+  #print(value: CodeValue, deps: Set<string>, inputs: Set<string>): string | null {
+    const inner = (one: CodeValue) => this.#print(one, deps, inputs);
+    switch (value.kind) {
+      case 'literal':
+        return value.value === undefined ? 'undefined' : JSON.stringify(value.value);
+      case 'reference': {
+        const isTask = this.#parts.isTask(value.root);
+        (isTask ? deps : inputs).add(value.root);
+        return [isTask ? 'deps' : 'args', ...[value.root, ...value.steps].map(printMember)].join('');
+      }
+      case 'list': {
+        const items = value.items.map(inner);
+        return items.includes(null) ? null : `[${items.join(', ')}]`;
+      }
+      case 'object': {
+        const fields = [...value.fields].map(([name, field]) => [printKey(name), inner(field)] as const);
+        if (fields.some(([, field]) => field === null)) return null;
+        return `{ ${fields.map(([name, field]) => `${name}: ${field}`).join(', ')} }`;
+      }
+      default:
+        return null;
+    }
+  }
+}
+
+function nameOf({ node }: ScopeTrackerNode): string {
+  const named = node as { name?: string; id?: { name?: string } };
+  return named.name ?? named.id?.name ?? '';
 }

@@ -1,19 +1,3 @@
-import {
-  BACKSLASH,
-  BEFORE_EITHER,
-  BEFORE_PATTERN,
-  CONTINUING,
-  HEADERS,
-  isDigit,
-  isWordCode,
-  LAST_ASCII,
-  LINE_ENDS,
-  OPEN_ENDED,
-  POINT,
-  patternLength,
-  SPACE,
-} from './code-words.ts';
-
 /**
  * Nesting depth of code, measured from its characters alone: the parser is native and recursive, and a
  * hundred thousand parentheses would crash the whole process before an error could be reported.
@@ -38,6 +22,32 @@ const DEFAULTS = {
 const TELLING = /['"`()[\]{}]|\/[*/]/;
 const ESCAPE = /\\u(?:\{[\da-f]*\}|[\da-f]{4})/iy;
 const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+
+/** An expression must follow these words, so no statement ends with them. */
+const OPEN_ENDED = words(
+  `abstract as assert asserts async await case catch class const declare default delete do else enum export
+  extends finally for from function get if implements import in infer instanceof interface is keyof let module
+  namespace new of override private protected public readonly return satisfies set static switch throw try type
+  typeof unique using var void while with yield`,
+);
+
+/** A statement cannot begin with these words: they continue the previous one. */
+const CONTINUING = words('as catch else extends finally implements in instanceof is of satisfies while');
+
+/** After these words a slash begins a regular expression. */
+const BEFORE_PATTERN = words('case delete do else in instanceof new return throw typeof');
+
+/** After these words a slash may divide or begin a regular expression. */
+const BEFORE_EITHER = words('await default extends of void yield');
+
+/** The parentheses that follow are the head of a statement that continues; with `await`, only in `for await`. */
+const HEADERS = words('await for if while with');
+
+const LINE_ENDS = '\n\r\u2028\u2029';
+const LAST_ASCII = 0x7f;
+const SPACE = 0x20;
+const POINT = 0x2e;
+const BACKSLASH = 0x5c;
 
 export function measureNesting(source: string, maxDepth = DEFAULTS.maxDepth): Nesting {
   // A token has at least one character.
@@ -304,4 +314,43 @@ class Scanner {
   #pop(): void {
     this.#depth -= this.#levels.pop()?.tokens ?? 0;
   }
+}
+
+/** Words and characters of the language that show where expressions and statements end. */
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** Characters of names and numbers; beyond ASCII, everything except spaces is allowed. */
+function isWordCode(code: number): boolean {
+  if (code > LAST_ASCII) return !/\s/.test(String.fromCharCode(code));
+  const isLetter = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
+  return isLetter || isDigit(code) || code === 0x5f || code === 0x24;
+}
+
+/**
+ * Length of the regular expression that would begin at `start`: 0 if there is none, null if it is too long
+ * to find its end.
+ */
+function patternLength(source: string, start: number, maxLength: number): number | null {
+  let isInClass = false;
+  for (let at = start + 1; at < source.length; at++) {
+    if (at - start > maxLength) return null;
+    const char = source[at]!;
+    if (LINE_ENDS.includes(char)) return 0;
+    if (char === '\\') at++;
+    else if (char === '[') isInClass = true;
+    else if (char === ']') isInClass = false;
+    else if (char === '/' && !isInClass) {
+      let end = at + 1;
+      while (isWordCode(source.charCodeAt(end))) end++;
+      return end - start;
+    }
+  }
+  return 0;
 }

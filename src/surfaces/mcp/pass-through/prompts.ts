@@ -5,7 +5,7 @@ import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import type { KnownServers } from '../known-servers.ts';
 import { invalidParams, valueIn } from '../rpc-error.ts';
 import type { Listings } from './listings.ts';
-import { throughGateway } from './resource-uri.ts';
+import { parseGatewayUri, throughGateway } from './resource-uri.ts';
 
 const DEFAULTS = {
   /** Longest name that clients accept. */
@@ -94,4 +94,31 @@ export function splitPromptName(
   if (name.length === DEFAULTS.chars && name.at(-DEFAULTS.hashChars - 1) === '~') return null;
   const server = servers.find((candidate) => name.startsWith(`${candidate}:`));
   return server === undefined ? null : { server, prompt: name.slice(server.length + 1) };
+}
+
+const NOTHING = { completion: { values: [], total: 0, hasMore: false } };
+
+/** `completion/complete`, for a prompt's argument or a resource template's variable. */
+export async function complete(
+  gateway: Gateway,
+  prompts: Prompts,
+  { params, meta, caller }: ClientRequest,
+): Promise<JsonObject> {
+  const ref = (params.ref ?? {}) as JsonObject;
+  const ask = async (server: string, own: JsonObject) => {
+    const sent = { ...params, ref: { ...ref, ...own } };
+    return valueIn(await gateway.request(server, 'completion/complete', sent, caller, meta));
+  };
+  switch (ref.type) {
+    case 'ref/prompt': {
+      const { server, prompt } = await prompts.resolve(ref.name, caller);
+      return await ask(server, { name: prompt });
+    }
+    case 'ref/resource': {
+      const named = parseGatewayUri(ref.uri);
+      return 'result' in named ? NOTHING : await ask(named.server, { uri: named.uri });
+    }
+    default:
+      throw invalidParams(`"ref.type" must be "ref/prompt" or "ref/resource", not "${ref.type}"`);
+  }
 }

@@ -6,9 +6,16 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Resources that a client can fetch directly. */
 const PUBLIC = /^https?:/i;
 
-/** `pml://<server>/<its own uri>`: a resource of a server behind the gateway. Also for templates. */
+/** The views of MCP Apps, which hosts tell by their scheme. */
+const VIEW = 'ui://';
+const VIEW_BEFORE = 'ui/resourceUri';
+
+/**
+ * `pml://<server>/<its own uri>`: a resource of a server behind the gateway. Also for templates. The view of an app keeps
+ * its scheme: `ui://<server>/<the rest>`.
+ */
 export function gatewayUri(server: string, uri: string): string {
-  return `pml://${server}/${uri}`;
+  return uri.startsWith(VIEW) ? `${VIEW}${server}/${uri.slice(VIEW.length)}` : `pml://${server}/${uri}`;
 }
 
 export function resultUri(id: string): string {
@@ -18,10 +25,11 @@ export function resultUri(id: string): string {
 export type GatewayUri = { readonly result: string } | { readonly server: string; readonly uri: string };
 
 export function parseGatewayUri(text: unknown): GatewayUri {
-  const match = /^pml:\/\/([^/]+)\/(.+)$/s.exec(String(text));
+  const match = /^(?:pml|ui):\/\/([^/]+)\/(.+)$/s.exec(String(text));
   if (!match?.[1] || !match[2]) {
     throw invalidParams(`"${text}" is not a resource of this gateway; its URIs look like pml://SERVER/URI`);
   }
+  if (match[0].startsWith(VIEW)) return { server: match[1], uri: `${VIEW}${match[2]}` };
   // A server's URI has a scheme and is never a bare uuid, so a server may be called "results".
   if (match[1] === RESULTS && UUID.test(match[2])) return { result: match[2] };
   return { server: match[1], uri: match[2] };
@@ -39,4 +47,22 @@ export function throughGateway(server: string, block: JsonObject): JsonObject {
 function renamed(server: string, named: JsonObject): JsonObject {
   if (typeof named.uri !== 'string' || PUBLIC.test(named.uri)) return named;
   return { ...named, uri: gatewayUri(server, named.uri) };
+}
+
+/** A tool's definition whose view, if it has one, can be read through the gateway. */
+export function withGatewayView(server: string, definition: JsonObject): JsonObject {
+  const meta = definition._meta as JsonObject | undefined;
+  const view = meta?.ui as JsonObject | undefined;
+  const isNamed = typeof view?.resourceUri === 'string';
+  // The form that the extension had before, which servers still send beside the new one.
+  const before = meta?.[VIEW_BEFORE];
+  if (!meta || (!isNamed && typeof before !== 'string')) return definition;
+  return {
+    ...definition,
+    _meta: {
+      ...meta,
+      ...(isNamed && { ui: { ...view, resourceUri: gatewayUri(server, String(view.resourceUri)) } }),
+      ...(typeof before === 'string' && { [VIEW_BEFORE]: gatewayUri(server, before) }),
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeptResults } from './kept-results.ts';
+import { cutAt, KeptResults, previewOf } from './kept-results.ts';
 import { Shrink } from './shrink.ts';
 
 const note = (text: string) => ({ text, mimeType: 'text/plain' });
@@ -37,4 +37,18 @@ test('[MCP-11] large resources inside content become links, pictures stay', () =
   expect(shrink.block(image)).toEqual([image]);
   const [blobLink] = shrink.block({ type: 'resource', resource: { uri: 'x:z', blob: 'B'.repeat(100) } });
   expect(results.contents(String(blobLink?.uri).replace('pml://results/', ''))).toHaveProperty('blob');
+});
+
+test('[MCP-11] a preview is the beginning and the end, in whole characters', () => {
+  const text = '🙂'.repeat(5_000);
+  const { head, tail, omittedChars } = previewOf(text);
+  expect(head.isWellFormed() && tail.isWellFormed()).toBe(true);
+  expect(head.length + tail.length + omittedChars).toBe(text.length);
+  expect(previewOf('short')).toEqual({ head: 'short', tail: '', omittedChars: 0 });
+});
+
+test('[MCP-11] a cut never parts the halves of a character', () => {
+  expect(cutAt('a🙂b', 2)).toBe(1);
+  expect(cutAt('a🙂b', 3)).toBe(3);
+  expect(cutAt('a🙂b', 9)).toBe(9);
 });

@@ -3,13 +3,15 @@ import { LRUCache } from 'lru-cache';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { resultUri } from '../pass-through/resource-uri.ts';
-import { cutAt } from './preview.ts';
 
 const DEFAULTS = {
   /** Bytes of all results; the least recently used is dropped first. */
   bytes: 64 * 1024 * 1024,
   /** Characters of one slice, about as many as fit into a response. */
   sliceChars: 16_000,
+  chars: 4_000,
+  /** Share of a preview for the beginning, which is more informative than the end. */
+  headShare: 0.75,
 };
 
 export interface KeptResult {
@@ -71,4 +73,28 @@ export class KeptResults {
       hint: 'Results are stored only for a while: run the tool again.',
     });
   }
+}
+
+export interface Preview {
+  readonly head: string;
+  readonly tail: string;
+  readonly omittedChars: number;
+}
+
+/** Beginning and end of a long text, without splitting characters. */
+export function previewOf(text: string, most = DEFAULTS.chars): Preview {
+  const chars = Math.min(most, DEFAULTS.chars);
+  if (text.length <= chars) return { head: text, tail: '', omittedChars: 0 };
+  const headChars = Math.floor(chars * DEFAULTS.headShare);
+  const tailChars = chars - headChars;
+  const head = text.slice(0, cutAt(text, headChars));
+  const tail = text.slice(cutAt(text, text.length - tailChars));
+  return { head, tail, omittedChars: text.length - head.length - tail.length };
+}
+
+/** `index`, or one less if it would split a surrogate pair. */
+export function cutAt(text: string, index: number): number {
+  const code = text.charCodeAt(index);
+  const isSecondHalf = code >= 0xdc00 && code <= 0xdfff;
+  return isSecondHalf && index > 0 ? index - 1 : index;
 }

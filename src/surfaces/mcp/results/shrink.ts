@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../engine/ports.ts';
 import { resultUri } from '../pass-through/resource-uri.ts';
-import type { KeptResults } from './kept-results.ts';
-import { type Preview, previewOf } from './preview.ts';
+import { type KeptResults, type Preview, previewOf } from './kept-results.ts';
 
 const DEFAULTS = {
   /** Bytes of text per response; more would flood the model's context. */

@@ -9,8 +9,8 @@ import { Time } from '../../components/time.tsx';
 import { number, percent, shownLine } from '../../format.ts';
 import { useResource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
+import { EdgeSwatch, NodeGlyph } from './legend.tsx';
 import { hrefOf } from './node-list.tsx';
-import { EdgeSwatch, NodeGlyph } from './swatches.tsx';
 
 const RELATIONS = {
   often_before: 'often before',

@@ -6,7 +6,7 @@ import { moveFocus } from '../../components/tabs.tsx';
 import { shownLine } from '../../format.ts';
 import { location } from '../../router.ts';
 import type { DrawnNode } from './drawing.ts';
-import { NodeGlyph } from './swatches.tsx';
+import { NodeGlyph } from './legend.tsx';
 
 const DEFAULTS = { shown: 120 };
 

@@ -12,10 +12,10 @@ import { moment, shownLine } from '../../format.ts';
 import { useResource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
 import type { GraphState } from './graph-state.ts';
+import { NodeGlyph } from './legend.tsx';
 import { hrefOf } from './node-list.tsx';
 import { type RunCall, runDrawing } from './run-drawing.ts';
 import { Stage } from './stage.tsx';
-import { NodeGlyph } from './swatches.tsx';
 import type { Places } from './use-layout.ts';
 
 const DEFAULTS = {

@@ -6,7 +6,7 @@ import { sampleTrace } from '../../../test/support/samples.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { createBackground } from '../background.ts';
-import { createJournaledQueue } from './journaled-queue.ts';
+import { createJournaledQueue } from './open-traces.ts';
 
 const logger = { log: () => {} };
 const sleep = async (ms: number, signal?: AbortSignal) =>
