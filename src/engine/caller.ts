@@ -20,6 +20,8 @@ export interface Caller {
   readonly isPerson?: boolean;
   /** Who chose what runs; absent: the caller did. */
   readonly origin?: RunOrigin;
-  /** The user or key that was authenticated; absent where PML itself calls. */
+  /** The tools that a run which is repeated called: a program that does otherwise now calls no others. */
+  readonly onlyTools?: ReadonlySet<string>;
+  /** The user or key that was authenticated, with the scope it is held to; absent where PML itself calls. */
   readonly who?: Principal;
 }

@@ -1,10 +1,13 @@
 import type { CallableNames } from '../core/capabilities/guest-types.ts';
 import { briefSignature, toolSignature } from '../core/capabilities/tool-signature.ts';
 import type { TemplateEdge } from '../core/graph/templates.ts';
+import { mayUseTool } from '../core/policy/within-scope.ts';
+import type { ToolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { TraceEvent } from '../core/vocabulary/trace-event.ts';
 import { createBackground } from './background.ts';
 import type { Caller } from './caller.ts';
+import { createAdmissions } from './calls/admissions.ts';
 import { createApprovals } from './calls/approvals.ts';
 import {
   isUnlisted,
@@ -21,7 +24,7 @@ import type { DriftReport } from './capabilities/quarantine-changed.ts';
 import { driftOf, quarantineChanged } from './capabilities/quarantine-changed.ts';
 import type { CapabilityHit } from './capabilities/search-capabilities.ts';
 import { searchCapabilities } from './capabilities/search-capabilities.ts';
-import { openLiveCatalogue } from './catalogue/catalogue.ts';
+import { catalogueFor, openLiveCatalogue } from './catalogue/catalogue.ts';
 import { rememberingEmbedder } from './catalogue/embed-catalogue.ts';
 import type { GatewayStats } from './catalogue/inventory.ts';
 import { openInventory, statsOf } from './catalogue/inventory.ts';
@@ -46,6 +49,7 @@ import { openSuggestions } from './learning/suggest.ts';
 import { recordPolicy } from './people/audit-trail.ts';
 import type { PeopleService } from './people/people-service.ts';
 import { createPeopleService } from './people/people-service.ts';
+import { isRestricted } from './people/roles.ts';
 import type { LoopFigures, Settings, Store, UpstreamChanges } from './ports.ts';
 import { openRuns } from './runs/open-runs.ts';
 import type { RunScope } from './runs/run-scope.ts';
@@ -78,12 +82,13 @@ export interface Gateway extends RunService, ServerService {
   readonly people: PeopleService;
   settings(): Settings;
   stats(): Promise<GatewayStats>;
-  /** One line for tool descriptions: which servers and how many tools there are. Stable between changes. */
-  inventory(): string;
+  /** One line for instructions: which servers and how many tools the caller has. Stable between changes. */
+  inventory(caller?: Pick<Caller, 'who'>): string;
 
   /** All that a program of this caller can call, in order of id and slug. */
   callableNames(caller?: Pick<Caller, 'who'>): Promise<CallableNames>;
-  searchTools(query: SearchQuery): Promise<SearchHit[]>;
+  /** Of those that this caller may use. */
+  searchTools(query: SearchQuery, caller?: Pick<Caller, 'who'>): Promise<SearchHit[]>;
   /** Tools that a search for their own description does not find first. */
   hiddenTools(): Promise<HiddenTools>;
   /** Tools that changed so that calls or programs may break, with the capabilities of this caller that rest on them. */
@@ -93,7 +98,7 @@ export interface Gateway extends RunService, ServerService {
   suggest(intent: string, caller?: Caller): Promise<Suggestion>;
   /** False when it is settled already. */
   rejectSuggestion(id: string): Promise<boolean>;
-  predictNext(intent: string, executed: readonly string[]): Promise<NextStep[]>;
+  predictNext(intent: string, executed: readonly string[], caller?: Pick<Caller, 'who'>): Promise<NextStep[]>;
   /** What past runs say of one under way; null where they say nothing, or nothing to worry about. */
   riskOf(events: readonly TraceEvent[]): Promise<RunRisk | null>;
   /** The same of the single calls that the caller's session is at. */
@@ -149,6 +154,7 @@ export async function createGateway(
   const catalogue = await openLiveCatalogue(ports, background, settings);
   const inventory = openInventory(events, settings, catalogue);
   const approvals = createApprovals(ports, isShared);
+  const admissions = createAdmissions(ports);
   const activeRuns = createActiveRuns(ports.crypto.randomUuid, options.leaseMs);
   const traces = openTraces(ports, background);
   const learning = openLearning({
@@ -175,6 +181,7 @@ export async function createGateway(
   const scope = (): RunScope => ({
     ports,
     approvals,
+    admissions,
     traces,
     settings: current,
     capabilities,
@@ -190,7 +197,7 @@ export async function createGateway(
     capabilities,
     programs,
     catalogue: catalogue.current,
-    run: (call, signal) => runs.executeCode(call, { ...REPLAYER, signal }),
+    run: (call, onlyTools, signal) => runs.executeCode(call, { ...REPLAYER, onlyTools, signal }),
   };
   const relateCapabilities = async () => {
     graph.relate(await capabilityAlternatives(remembering, listed.all()));
@@ -280,9 +287,17 @@ export async function createGateway(
         speculation: activeRuns.speculation.figures(),
         loop: ports.loop?.figures() ?? NEVER_STILL,
       }),
-    async searchTools(query) {
+    async searchTools(asked, { who } = {}) {
       await catalogue.complete();
-      const hits = await search(catalogue.current(), embedder, query, searchGraph, learning.search);
+      const seen = catalogueFor(catalogue.current(), who?.scope);
+      const { explain: _, ...unexplained } = asked;
+      // What explains a rank are past runs, with whatever they called.
+      const query = who && isRestricted(who) ? unexplained : asked;
+      const found = await search(seen, embedder, query, searchGraph, learning.search);
+      const hits = found.map((hit) => ({
+        ...hit,
+        related: hit.related.filter(({ toolId }) => mayUseTool(who?.scope, toolId as ToolId)),
+      }));
       if (!query.signatures && !query.brief) return hits;
       return hits.map((hit) => {
         const { id, inputSchema, outputSchema } = hit.tool;
@@ -298,7 +313,10 @@ export async function createGateway(
     async callableNames(caller) {
       const learned = await manage.list(caller);
       return {
-        tools: catalogue.current().tools.map((tool) => ({ tool, observedOutput: outputs.of(tool.id) })),
+        tools: catalogueFor(catalogue.current(), caller?.who?.scope).tools.map((tool) => ({
+          tool,
+          observedOutput: outputs.of(tool.id),
+        })),
         capabilities: learned.filter((one) => one.state === 'active' && !isUnlisted(one)),
       };
     },

@@ -1,4 +1,5 @@
 import type { Gateway } from './gateway.ts';
+import { isRestricted } from './people/roles.ts';
 import type { Settings, Store, UpstreamEvent } from './ports.ts';
 import type { EventLog } from './traces/event-log.ts';
 
@@ -37,7 +38,11 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
   const atOnce: AtOnce = {
     events,
     settings: () => opened?.settings() ?? settings,
-    inventory: () => opened?.inventory() ?? inventory,
+    inventory: (caller = {}) => {
+      if (opened) return opened.inventory(caller);
+      // What was remembered is everything there is.
+      return caller.who && isRestricted(caller.who) ? 'The list of tools is still loading.' : inventory;
+    },
     logs: (server) => opened?.logs(server) ?? [],
     store: waitingStore(async () => (await opening).store),
     onUpstream(listener: (event: UpstreamEvent) => void) {

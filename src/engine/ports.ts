@@ -27,9 +27,18 @@ export {
   type AuditQuery,
   type AuditStore,
   approvalSettled,
+  exceeded,
   type KeyStore,
   keyCreated,
   keyRevoked,
+  scopeChanged,
+  type Usage,
+  type UsageOrder,
+  type UsageReservation,
+  type UsageStore,
+  type UsageWindow,
+  windowEnd,
+  windowStart,
 } from './ports/people-store.ts';
 export type {
   Bridge,

@@ -5,6 +5,7 @@ import { workflowAnswer, workflowToWire } from './shapes/run.ts';
 export const abortRun = operation({
   name: 'abort_run',
   right: 'run',
+  scoped: true,
   summary: 'Aborts an unfinished run; completed calls are not undone',
   input: z.strictObject({ run_id: z.string() }),
   output: workflowAnswer,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { KEY_ROLES } from '../core/vocabulary/principal.ts';
-import { apiKey, keyToWire } from './list-keys.ts';
+import { apiKey, keyScope, keyToWire } from './list-keys.ts';
 import { operation } from './operation.ts';
 import { deciderOf } from './operation-context.ts';
 
@@ -13,10 +13,18 @@ export const createKey = operation({
     role: z.enum(KEY_ROLES).default('agent'),
     /** By default the name of the key. */
     user: z.string().optional(),
+    /** By default everything that the role allows. */
+    scope: keyScope.optional(),
   }),
   output: apiKey.extend({ key: z.string() }),
-  async run({ gateway }, { name, role, user }, caller) {
-    const order = { name, role, by: deciderOf(caller), ...(user !== undefined && { user }) };
+  async run({ gateway }, { name, role, user, scope }, caller) {
+    const order = {
+      name,
+      role,
+      by: deciderOf(caller),
+      ...(user !== undefined && { user }),
+      ...(scope && { scope }),
+    };
     const { key, secret } = await gateway.people.createKey(order);
     return { ...keyToWire(key), key: secret };
   },

@@ -25,6 +25,7 @@ export type ExecuteWorkflowArguments = z.output<typeof asked>;
 export const executeWorkflow = operation({
   name: 'execute_workflow',
   right: 'run',
+  scoped: true,
   summary: 'Runs a plan or a suggestion; once per run_id',
   input: z.strictObject({
     /** By default the suggestion's plan. */

@@ -43,6 +43,7 @@ export const callFields = {
 export const execute = operation({
   name: 'execute',
   right: 'run',
+  scoped: true,
   summary: 'Runs a tool, code, a capability, or a plan for an intent',
   input: z.strictObject({
     ...callFields,

@@ -6,6 +6,7 @@ import { operation } from './operation.ts';
 export const exportCapability = operation({
   name: 'export_capability',
   right: 'read',
+  scoped: true,
   summary: 'A capability as an Agent Skill: folder name and files',
   input: z.strictObject({ slug }),
   output: z.object({ folder: z.string(), files: z.record(z.string(), z.string()) }),

@@ -10,6 +10,7 @@ const DEFAULTS = {
 export const findPath = operation({
   name: 'find_path',
   right: 'read',
+  scoped: true,
   summary:
     'The shortest path between nodes of the graph, explained; from several nodes, a capability needs all the tools it uses',
   input: z.strictObject({
@@ -40,5 +41,6 @@ export const findPath = operation({
     explanation: z.string(),
   }),
   http: { method: 'GET', path: '/path' },
-  run: ({ gateway }, { from, to }) => gateway.graph.path(typeof from === 'string' ? [from] : from, to),
+  run: ({ gateway }, { from, to }, caller) =>
+    gateway.graph.path(typeof from === 'string' ? [from] : from, to, caller),
 });

@@ -6,6 +6,7 @@ import { capability, capabilityToWire } from './shapes/capability.ts';
 export const getCapability = operation({
   name: 'get_capability',
   right: 'read',
+  scoped: true,
   summary: 'One capability with its code and evidence',
   input: z.strictObject({ slug }),
   output: capability,

@@ -12,6 +12,7 @@ const file = (format: keyof typeof GRAPH_FORMATS, mediaType: string) => ({
 export const getGraph = operation({
   name: 'get_graph',
   right: 'read',
+  scoped: true,
   summary: 'The whole graph of tools and capabilities',
   input: z.strictObject({}),
   output: z.object({
@@ -42,5 +43,5 @@ export const getGraph = operation({
       dot: file('dot', 'text/vnd.graphviz; charset=utf-8'),
     },
   },
-  run: ({ gateway }) => gateway.graph.view(),
+  run: ({ gateway }, _, caller) => gateway.graph.view(caller),
 });

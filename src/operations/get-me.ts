@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { may, RIGHTS } from '../engine/people/roles.ts';
+import { keyScope, scopeToWire } from './list-keys.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
 
@@ -7,6 +8,7 @@ import { askerOf } from './operation-context.ts';
 export const getMe = operation({
   name: 'get_me',
   right: 'read',
+  scoped: true,
   summary: 'The caller and its rights',
   input: z.strictObject({}),
   output: z.object({
@@ -14,11 +16,14 @@ export const getMe = operation({
     user: z.string(),
     role: z.enum(['agent', 'operator', 'viewer', 'owner']),
     rights: z.array(z.enum(RIGHTS)),
+    /** Absent: everything that the role allows. */
+    scope: keyScope.optional(),
   }),
   http: { method: 'GET', path: '/me' },
   async run(_, __, caller) {
     const who = askerOf(caller);
-    const { name, user, role } = who;
-    return { name, user, role, rights: RIGHTS.filter((right) => may(who, right)) };
+    const { name, user, role, scope } = who;
+    const rights = RIGHTS.filter((right) => may(who, right));
+    return { name, user, role, rights, ...(scope && { scope: scopeToWire(scope) }) };
   },
 });

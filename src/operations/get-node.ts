@@ -6,6 +6,7 @@ import { graphEdge, nodeKind } from './shapes/graph.ts';
 export const getNode = operation({
   name: 'get_node',
   right: 'read',
+  scoped: true,
   summary: 'One node of the graph with its edges and statistics',
   input: z.strictObject({
     /** An id, a slug, or any spelling of a tool. */
@@ -35,5 +36,5 @@ export const getNode = operation({
     related: z.array(z.object({ id: z.string(), relation, score: z.number() })),
   }),
   http: { method: 'GET', path: '/node' },
-  run: ({ gateway }, { id }) => gateway.graph.node(id),
+  run: ({ gateway }, { id }, caller) => gateway.graph.node(id, caller),
 });

@@ -6,6 +6,7 @@ import { wholeRun, wholeRunToWire } from './shapes/run.ts';
 export const getRun = operation({
   name: 'get_run',
   right: 'read',
+  scoped: true,
   summary: 'One run with its plan and approvals',
   input: z.strictObject({ run_id: z.string() }),
   output: wholeRun,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { estimateTokens, type GatewayStats } from '../engine/catalogue/inventory.ts';
+import { estimateTokens } from '../core/vocabulary/text.ts';
+import type { GatewayStats } from '../engine/catalogue/inventory.ts';
 import { operation } from './operation.ts';
 import type { Reading } from './operation-context.ts';
 

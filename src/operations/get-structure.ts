@@ -7,6 +7,7 @@ const position = z.object({ line: z.number(), column: z.number() });
 export const getStructure = operation({
   name: 'get_structure',
   right: 'read',
+  scoped: true,
   summary:
     'What a program can do, from static analysis: its steps, the edges between them, and calls known only at run time',
   input: z.strictObject({ code: z.string().min(1) }),

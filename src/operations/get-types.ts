@@ -5,6 +5,7 @@ import { operation } from './operation.ts';
 export const getTypes = operation({
   name: 'get_types',
   right: 'read',
+  scoped: true,
   summary: 'TypeScript declarations of the tools and capabilities that programs can call',
   input: z.strictObject({}),
   output: z.object({

@@ -5,6 +5,7 @@ import { capabilitySummary, capabilitySummaryToWire } from './shapes/capability.
 export const listCapabilities = operation({
   name: 'list_capabilities',
   right: 'read',
+  scoped: true,
   summary: 'Capabilities in order of slug, with state, success rate and reliability',
   input: z.strictObject({}),
   output: z.object({ capabilities: z.array(capabilitySummary) }),

@@ -12,6 +12,7 @@ const DEFAULTS = { limit: 50, maxLimit: 500 };
 export const listRuns = operation({
   name: 'list_runs',
   right: 'read',
+  scoped: true,
   summary: 'Runs that wait for a decision first, then the others, newest first',
   input: z.strictObject({
     limit: count(DEFAULTS.limit, DEFAULTS.maxLimit),

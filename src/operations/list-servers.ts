@@ -5,12 +5,13 @@ import { server, serverToWire } from './shapes/server.ts';
 export const listServers = operation({
   name: 'list_servers',
   right: 'read',
+  scoped: true,
   summary: 'State of each attached server',
   input: z.strictObject({}),
   output: z.object({ servers: z.array(server), last_event_id: z.string() }),
   http: { method: 'GET', path: '/servers' },
-  async run({ gateway, lastEventId }) {
+  async run({ gateway, lastEventId }, _, caller) {
     const last_event_id = lastEventId();
-    return { servers: (await gateway.servers()).map(serverToWire), last_event_id };
+    return { servers: (await gateway.servers(caller)).map(serverToWire), last_event_id };
   },
 });

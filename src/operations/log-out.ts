@@ -5,6 +5,7 @@ export const logOut = operation({
   name: 'log_out',
   // Only the caller's own login.
   right: 'read',
+  scoped: true,
   summary: 'Ends the login of the caller',
   input: z.strictObject({}),
   output: z.object({ id: z.string().nullable() }),

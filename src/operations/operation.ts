@@ -57,6 +57,11 @@ export interface Operation<
   readonly name: Name;
   /** The right a caller needs. */
   readonly right: Right;
+  /**
+   * Shows and does nothing that is outside of its caller's scope. Without it, keys that may use only some tools cannot
+   * call it.
+   */
+  readonly scoped?: true;
   /** One line for the OpenAPI document. */
   readonly summary: string;
   readonly input: Input;

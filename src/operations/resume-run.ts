@@ -5,6 +5,7 @@ import { workflowAnswer, workflowToWire } from './shapes/run.ts';
 export const resumeRun = operation({
   name: 'resume_run',
   right: 'run',
+  scoped: true,
   summary: 'Resumes a run after a decision',
   input: z.strictObject({ run_id: z.string() }),
   output: workflowAnswer,

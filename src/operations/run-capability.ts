@@ -7,6 +7,7 @@ import { execution, executionToWire, withHowToSettle } from './shapes/run.ts';
 export const runCapability = operation({
   name: 'run_capability',
   right: 'run',
+  scoped: true,
   summary: 'Runs a capability',
   input: z.strictObject({ slug, ...callFields }),
   output: execution,

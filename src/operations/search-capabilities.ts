@@ -23,6 +23,7 @@ export const capabilityHit = z
 export const searchCapabilities = operation({
   name: 'search_capabilities',
   right: 'read',
+  scoped: true,
   summary: 'Capabilities for a job, best first',
   input: z.strictObject({
     query: z.string().min(1).describe('What you want to do'),

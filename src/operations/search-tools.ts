@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type SearchHit, scoreShares as sharesOf } from '../engine/catalogue/search.ts';
-import type { Gateway } from '../engine/gateway.ts';
+import type { Caller, Gateway } from '../engine/gateway.ts';
 import { count } from './fields.ts';
 import { operation } from './operation.ts';
 import { capabilityHit, capabilityHitToWire } from './search-capabilities.ts';
@@ -78,6 +78,7 @@ const toolHit = z
 export const searchTools = operation({
   name: 'search_tools',
   right: 'read',
+  scoped: true,
   summary: 'Tools for a job, best first, with the parts of their scores',
   input: z.strictObject({
     query: z.string({ error: 'The query is missing' }).min(1),
@@ -115,18 +116,21 @@ export const searchTools = operation({
   },
   async run({ gateway }, input, caller) {
     const { query, limit, server, context_tools: contextTools, signatures, brief, explain } = input;
-    const hits = await gateway.searchTools({
-      query,
-      limit,
-      includeRelated: input.include_related,
-      ...(signatures && { signatures }),
-      ...(brief && { brief }),
-      ...(explain && { explain }),
-      ...(server !== undefined && { server }),
-      ...(contextTools && { contextTools }),
-    });
+    const hits = await gateway.searchTools(
+      {
+        query,
+        limit,
+        includeRelated: input.include_related,
+        ...(signatures && { signatures }),
+        ...(brief && { brief }),
+        ...(explain && { explain }),
+        ...(server !== undefined && { server }),
+        ...(contextTools && { contextTools }),
+      },
+      caller,
+    );
     const tools = hits.map((hit) => ({ ...hitToWire(hit), ...(explain && { shares: sharesOf(hit) }) }));
-    const missing = await notSearched(gateway, server);
+    const missing = await notSearched(gateway, server, caller);
     const note = missing === '' ? {} : { note: missing };
     if (!input.capabilities) return { tools, ...note };
     const found = await gateway.searchCapabilities(query, limit, caller);
@@ -139,8 +143,12 @@ export const searchTools = operation({
 });
 
 /** An empty text where every server that was asked for has been searched. */
-async function notSearched(gateway: Pick<Gateway, 'absentServers'>, server: string | undefined) {
-  const absent = await gateway.absentServers();
+async function notSearched(
+  gateway: Pick<Gateway, 'absentServers'>,
+  server: string | undefined,
+  caller: Caller,
+) {
+  const absent = await gateway.absentServers(caller);
   const wanted = absent.filter(({ name }) => server === undefined || name === server);
   if (wanted.length === 0) return '';
   const shown = wanted.slice(0, DEFAULTS.absentShown).map(({ name, reason }) => `${name} (${cut(reason)})`);

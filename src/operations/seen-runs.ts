@@ -1,6 +1,6 @@
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Caller, Gateway } from '../engine/gateway.ts';
-import { may, maySee } from '../engine/people/roles.ts';
+import { isOfItsKey, isRestricted, may, maySee } from '../engine/people/roles.ts';
 import type { StandingScope } from '../engine/people/standing-approvals.ts';
 import { findRun, type PendingRun } from '../engine/runs/pending-runs.ts';
 import { askerOf, deciderOf, notFound } from './operation-context.ts';
@@ -27,7 +27,8 @@ export async function seenRun(caller: Caller, gateway: Gateway, runId: string): 
 /** A waiting call has no stored trace yet; with shared traces everybody may see it. */
 function mayLookAt(gateway: Gateway, caller: Caller, { run }: PendingRun): boolean {
   const who = askerOf(caller);
-  if (run) return maySee(who, run);
+  if (run) return maySee(who, run) && isOfItsKey(caller, run);
+  if (isRestricted(who)) return false;
   return may(who, 'see_all') || gateway.settings().sharing.traces === 'shared';
 }
 

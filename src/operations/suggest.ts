@@ -87,6 +87,7 @@ export function noteOf({ chance, failed, succeeded, usual }: RunRisk): string {
 export const suggest = operation({
   name: 'suggest',
   right: 'run',
+  scoped: true,
   summary: 'A plan for a job; or, given the tools executed so far, the next step',
   input: z.strictObject({
     intent: z.string().min(1).describe('The goal in plain words'),
@@ -111,7 +112,7 @@ export const suggest = operation({
   },
   async run({ gateway }, { intent, executed }, caller) {
     if (executed.length > 0) {
-      const next = await gateway.predictNext(intent, executed);
+      const next = await gateway.predictNext(intent, executed, caller);
       const risk = await gateway.riskOfJob(caller);
       return { next, ...(risk && { note: noteOf(risk) }) };
     }

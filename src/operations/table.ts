@@ -66,6 +66,7 @@ import { rollBackRanker } from './roll-back-ranker.ts';
 import { runCapability } from './run-capability.ts';
 import { searchCapabilities } from './search-capabilities.ts';
 import { searchTools } from './search-tools.ts';
+import { setKeyScope } from './set-key-scope.ts';
 import { setServerCredentials } from './set-server-credentials.ts';
 import { shareCapability } from './share-capability.ts';
 import { startServerLogin } from './start-server-login.ts';
@@ -143,6 +144,7 @@ export const OPERATIONS = [
   runCapability,
   searchCapabilities,
   searchTools,
+  setKeyScope,
   setServerCredentials,
   shareCapability,
   startServerLogin,

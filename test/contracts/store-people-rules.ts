@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { FULL_SCOPE } from '../../src/core/vocabulary/key-scope.ts';
 import type { ApiKey, Store } from '../../src/engine/ports.ts';
 import { sampleApproval, sampleRun, sampleTrace } from '../support/samples.ts';
 import { conflict } from './store-conflict.ts';
@@ -44,6 +45,64 @@ export function peopleRules(store: () => Store): void {
     expect(await store().keys.revoke(key.id, 'eve', later)).toBeNull();
     expect(await store().keys.findByHash(key.hash)).toEqual(revoked);
     await store().keys.create(sampleKey({ name: key.name }));
+  });
+
+  test('[SCOPE-1] a scope is kept with its key, changed and taken away, each time with an entry in the audit log', async () => {
+    const scope = { ...FULL_SCOPE, tools: { allow: ['disk:*'], deny: ['disk:write'] }, loops: 8 };
+    const key = sampleKey({ scope });
+    await store().keys.create(key);
+    expect(await store().keys.get(key.id)).toEqual(key);
+    const wider = { ...FULL_SCOPE, limits: [{ unit: 'calls', per: 'hour', most: 9 }] } as const;
+    expect(await store().keys.setScope(key.name, wider, 'eve', AT)).toEqual({ ...key, scope: wider });
+    const { scope: _, ...bare } = key;
+    expect(await store().keys.setScope(key.id, null, 'eve', AT)).toEqual(bare);
+    expect(await store().keys.get(key.id)).toEqual(bare);
+    const log = await store().audit.list({ limit: 9, subject: key.id });
+    expect(log.map(({ action, details }) => [action, details.scope])).toEqual([
+      ['scope_changed', null],
+      ['scope_changed', wider],
+      ['key_created', scope],
+    ]);
+    await store().keys.revoke(key.id, 'eve', AT);
+    expect(await store().keys.setScope(key.id, wider, 'eve', AT)).toBeNull();
+  });
+
+  test('[SCOPE-4] of 64 calls at once no more are counted than every limit leaves room for', async () => {
+    const [keyId, at] = [randomUUID(), new Date('2026-11-15T10:59:59Z')];
+    const limits = [
+      { unit: 'calls', per: 'day', most: 40 },
+      { unit: 'calls', per: 'hour', most: 10 },
+    ] as const;
+    const one = { calls: 1, tokens: 0, seconds: 0 };
+    const reserve = (moment: Date) => store().usage.reserve({ keyId, at: moment, amount: one, limits });
+    const made = await Promise.all(Array.from({ length: 64 }, () => reserve(at)));
+    expect(made.filter((limit) => limit === null)).toHaveLength(10);
+    expect(made.find((limit) => limit !== null)).toEqual(limits[1]);
+    // What was refused counts nowhere.
+    expect(await store().usage.read(keyId, at)).toMatchObject([
+      { per: 'hour', calls: 10, startedAt: new Date('2026-11-15T10:00:00Z') },
+      { per: 'day', calls: 10, startedAt: new Date('2026-11-15T00:00:00Z') },
+    ]);
+    expect(await reserve(new Date('2026-11-15T11:00:00Z'))).toBeNull();
+    await store().usage.prune(new Date('2026-11-15T11:00:00Z'));
+    expect(await store().usage.read(keyId, at)).toEqual([]);
+  });
+
+  test('[SCOPE-5] what a call reserves and does not use is free again, and what it uses beyond that is counted', async () => {
+    const [keyId, at] = [randomUUID(), AT];
+    const limits = [{ unit: 'tokens', per: 'hour', most: 100 }] as const;
+    const order = { keyId, at, amount: { calls: 1, tokens: 60, seconds: 0 }, limits };
+    expect([await store().usage.reserve(order), await store().usage.reserve(order)]).toEqual([null, null]);
+    expect(await store().usage.reserve(order)).toEqual(limits[0]);
+    await store().usage.correct({ keyId, at, amount: { calls: 0, tokens: -70, seconds: 2.5 } }, ['hour']);
+    expect(await store().usage.read(keyId, at)).toMatchObject([{ calls: 2, tokens: 50, seconds: 2.5 }]);
+  });
+
+  test('[SCOPE-7] a run keeps the key and the scope that it was begun with', async () => {
+    const begunWith = { keyId: randomUUID(), scope: FULL_SCOPE };
+    const run = sampleRun({ begunWith });
+    await store().runs.create(run);
+    expect(await store().runs.get(run.id)).toEqual(run);
   });
 
   test('[AUDIT-1] keys made and revoked and approvals settled are in the audit log, with who, when, what and hash', async () => {

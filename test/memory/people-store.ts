@@ -1,11 +1,17 @@
+import { USAGE_SPANS, type UsageSpan } from '../../src/core/vocabulary/key-scope.ts';
 import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
 import {
   type ApiKey,
   type AuditEntry,
   type AuditStore,
+  exceeded,
   type KeyStore,
   keyCreated,
   keyRevoked,
+  scopeChanged,
+  type Usage,
+  type UsageStore,
+  windowStart,
 } from '../../src/engine/ports.ts';
 
 /** The parts of the in-memory store for keys and the audit log. */
@@ -30,6 +36,8 @@ export function createMemoryAudit(): AuditStore {
 export function createMemoryKeys(audit: AuditStore): KeyStore {
   const keys = new Map<string, ApiKey>();
   const all = () => [...keys.values()];
+  const inUse = (idOrName: string) =>
+    all().find(({ id, name, revokedAt }) => revokedAt === null && (id === idOrName || name === idOrName));
   return {
     async create(key) {
       const isTaken = all().some(
@@ -44,14 +52,57 @@ export function createMemoryKeys(audit: AuditStore): KeyStore {
     findByHash: async (hash) => structuredClone(all().find((key) => key.hash === hash)) ?? null,
     list: async () => all().map((key) => structuredClone(key)),
     async revoke(idOrName, by, at) {
-      const key = all().find(
-        ({ id, name, revokedAt }) => revokedAt === null && (id === idOrName || name === idOrName),
-      );
+      const key = inUse(idOrName);
       if (!key) return null;
       const revoked = { ...key, revokedAt: at, revokedBy: by };
       keys.set(key.id, revoked);
       await audit.append(keyRevoked(revoked, by, at));
       return structuredClone(revoked);
+    },
+    async setScope(idOrName, scope, by, at) {
+      const key = inUse(idOrName);
+      if (!key) return null;
+      const { scope: _, ...rest } = key;
+      const changed: ApiKey = structuredClone({ ...rest, ...(scope && { scope }) });
+      keys.set(key.id, changed);
+      await audit.append(scopeChanged(changed, by, at));
+      return structuredClone(changed);
+    },
+  };
+}
+
+export function createMemoryUsage(): UsageStore {
+  const windows = new Map<string, Usage & { readonly startedAt: Date }>();
+  const nameOf = (keyId: string, per: UsageSpan, at: Date) =>
+    `${keyId} ${per} ${windowStart(per, at).getTime()}`;
+  const added = (keyId: string, per: UsageSpan, at: Date, amount: Usage) => {
+    const before = windows.get(nameOf(keyId, per, at));
+    const sum = (unit: keyof Usage) => Math.max(0, (before?.[unit] ?? 0) + amount[unit]);
+    const startedAt = windowStart(per, at);
+    return { per, startedAt, calls: sum('calls'), tokens: sum('tokens'), seconds: sum('seconds') };
+  };
+  return {
+    async reserve(reservation) {
+      const { keyId, at, amount, limits } = reservation;
+      const after = [...new Set(limits.map(({ per }) => per))].map((per) => added(keyId, per, at, amount));
+      const limit = exceeded(reservation, after);
+      if (limit) return limit;
+      for (const { per, ...window } of after) windows.set(nameOf(keyId, per, at), window);
+      return null;
+    },
+    async correct({ keyId, at, amount }, spans) {
+      for (const span of new Set(spans)) {
+        const { per, ...window } = added(keyId, span, at, amount);
+        windows.set(nameOf(keyId, per, at), window);
+      }
+    },
+    read: async (keyId, at) =>
+      USAGE_SPANS.flatMap((per) => {
+        const window = windows.get(nameOf(keyId, per, at));
+        return window ? [{ per, ...window }] : [];
+      }),
+    async prune(before) {
+      for (const [name, { startedAt }] of windows) if (startedAt < before) windows.delete(name);
     },
   };
 }

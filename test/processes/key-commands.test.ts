@@ -53,6 +53,50 @@ test('[KEY-2] pml keys makes, lists and revokes keys of a running gateway; the k
   expect(shown.stdout).toMatch(/key_revoked .*ada-laptop/);
 });
 
+test('[SCOPE-1] [SCOPE-10] pml keys gives a key a scope, changes it, and shows it with what was used', async () => {
+  const dir = await temporaryDir();
+  const pml = async (...args: string[]) => await runPml(['keys', ...args, '--data', dir]);
+  const { ready } = await startPml(['serve', '--port', '0', '--data', dir]);
+  const made = await pml('create', 'ci', '--allow', 'disk:*', 'mail:get_*', '--limit', 'calls/hour=5');
+  const me = async () => {
+    const headers = { authorization: `Bearer ${made.stdout.trim()}` };
+    return (await (await fetch(`${ready.url}/api/me`, { headers })).json()) as { scope?: unknown };
+  };
+  const all = { allow: ['*'], deny: [] };
+  const scope = {
+    tools: { allow: ['disk:*', 'mail:get_*'], deny: [] },
+    servers: all,
+    limits: [{ unit: 'calls', per: 'hour', most: 5 }],
+    loops: 8,
+    lane: null,
+  };
+  expect((await me()).scope).toEqual(scope);
+  const shown = await pml('scope', 'ci', '--deny', 'disk:write', '--loops', 'none', '--lane', 'native');
+  expect(shown.stdout.replace(/ +/g, ' ')).toBe(
+    'key ci\ntools disk:* mail:get_* not disk:write\nservers all\ncalls/hour 0 of 5 used\n' +
+      'loops not broken\nlane native\n',
+  );
+  const changed = { ...scope, tools: { ...scope.tools, deny: ['disk:write'] }, loops: null, lane: 'native' };
+  expect((await me()).scope).toEqual(changed);
+  const { keys } = JSON.parse((await pml('ls', '--json')).stdout);
+  expect(keys).toMatchObject([{ name: 'ci', scope: changed, used: [] }]);
+  expect((await pml('ls')).stdout).toContain('disk:* mail:get_* not disk:write; 5 calls/hour; native');
+  expect((await pml('scope', 'ci', '--limit', 'calls/year=5')).code).toBe(2);
+  expect((await pml('scope', 'nobody')).code).toBe(1);
+  await pml('scope', 'ci', '--none');
+  expect((await me()).scope).toBeUndefined();
+  const audit = JSON.parse((await runPml(['audit', '--data', dir, '--json'])).stdout).entries;
+  const told = audit.map((entry: { action: string; details: { scope?: unknown } }) => [
+    entry.action,
+    entry.details.scope,
+  ]);
+  expect(told.slice(0, 3)).toEqual([
+    ['scope_changed', null],
+    ['scope_changed', changed],
+    ['key_created', scope],
+  ]);
+});
+
 test('[OPS-8] the names in http.hosts are answered to, as host and as origin, and no others', async () => {
   const dir = await temporaryDir();
   const config = join(dir, 'pml.json');

@@ -2,9 +2,10 @@ import { Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { createLogger } from '../../src/adapters/telemetry/logger.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
+import type { KeyScope } from '../../src/core/vocabulary/key-scope.ts';
 import type { KeyRole } from '../../src/core/vocabulary/principal.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createKeyRing } from '../../src/engine/people/people-service.ts';
+import { createKeyRing, type KeyOrder } from '../../src/engine/people/people-service.ts';
 import type { Settings } from '../../src/engine/ports.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { createMcpEndpoints } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
@@ -64,10 +65,11 @@ export async function peopleGateway(over: Partial<Settings> = {}, more: readonly
     const text = await reply.text();
     return { status: reply.status, body: text.startsWith('{') ? JSON.parse(text) : text };
   };
-  const keyFor = (role: KeyRole, name: string = role, user = name) => newKey(gateway, role, name, user);
+  const keyFor = (role: KeyRole, name: string = role, user = name, scope?: KeyScope) =>
+    newKey(gateway, { role, name, user, ...(scope && { scope }) });
   return { gateway, store, app, listener, access, ask, keyFor, log: () => lines.join('') };
 }
 
-async function newKey(gateway: Gateway, role: KeyRole, name: string, user: string): Promise<string> {
-  return (await gateway.people.createKey({ name, role, user, by: 'test' })).secret;
+async function newKey(gateway: Gateway, order: Omit<KeyOrder, 'by'>): Promise<string> {
+  return (await gateway.people.createKey({ ...order, by: 'test' })).secret;
 }

@@ -122,6 +122,8 @@ export interface Database {
     lease_until: Date | null;
     owner: string | null;
     visibility: string;
+    /** The key, and the scope that it had then. */
+    begun_with: unknown;
   };
   workflow_task: { run_id: string; task_id: string; state: unknown };
   approval: {
@@ -149,6 +151,18 @@ export interface Database {
     created_by: string;
     revoked_at: Date | null;
     revoked_by: string | null;
+    /** Null: everything that its role allows. */
+    scope: unknown;
+  };
+  /** What a key has used in one window, reserved amounts included. */
+  key_usage: {
+    key_id: string;
+    /** `minute`, `hour` or `day`. */
+    span: string;
+    started_at: Date;
+    calls: number;
+    tokens: number;
+    seconds: number;
   };
   audit_log: {
     seq: Generated<number>;

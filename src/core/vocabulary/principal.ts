@@ -1,3 +1,5 @@
+import type { KeyScope } from './key-scope.ts';
+
 /** Prefix by which people, secret scanners and redaction recognise a key. */
 export const KEY_PREFIX = 'pml_';
 
@@ -20,6 +22,8 @@ export interface Principal {
   readonly keyId: string | null;
   /** The browser's login; absent for programs. */
   readonly loginId?: string;
+  /** Absent: everything that the role allows. */
+  readonly scope?: KeyScope;
 }
 
 export const VISIBILITIES = ['private', 'shared'] as const;

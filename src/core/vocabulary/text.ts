@@ -3,7 +3,17 @@ const DEFAULTS = {
   maxDoc: 1_000,
   /** Longest line of a doc comment, in characters. */
   docLine: 100,
+  /**
+   * Of o200k, fitted to 397 definitions of real servers; those of bfcl come out 2 % too high, those of the reference
+   * servers 2 % too low. The tokenizer itself takes 60 MB.
+   */
+  charactersPerToken: 4.7,
 };
+
+/** How many tokens a model reads, about. */
+export function estimateTokens(characters: number): number {
+  return Math.ceil(characters / DEFAULTS.charactersPerToken);
+}
 
 /**
  * One line of text from an agent or server, safe to print in a terminal or text file: characters that would start

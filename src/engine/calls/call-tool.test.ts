@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { toolValue } from './call-tool.ts';
+import { toolId } from '../../core/vocabulary/ids.ts';
+import { FULL_SCOPE } from '../../core/vocabulary/key-scope.ts';
+import type { Principal } from '../../core/vocabulary/principal.ts';
+import type { Caller } from '../caller.ts';
+import { type CallScope, callTool, toolValue } from './call-tool.ts';
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 
@@ -12,4 +16,28 @@ test('[CALL-7] what a tool gave is its structured content, else its JSON text pa
     expect(toolValue(text(value))).toBe(value);
   }
   expect(toolValue({ content: [{ type: 'image', data: '' }] })).toBe('');
+});
+
+test('[SCOPE-2] [SCOPE-9] a call that is outside of its scope, or of the run it repeats, ends before anything is asked', async () => {
+  const id = toolId('disk', 'read');
+  const definition = {
+    id,
+    server: 'disk',
+    name: 'read',
+    description: '',
+    inputSchema: {},
+    definitionHash: '',
+  };
+  const scope = { ...FULL_SCOPE, servers: { allow: ['mail'], deny: [] } };
+  const who: Principal = { name: 'ci', user: 'ci', role: 'agent', keyId: 'k', scope };
+  const made = async (caller: Partial<Caller>) => {
+    // Whatever it reached for would be missing.
+    const bare = { caller: { sessionId: null, ...caller } } as CallScope;
+    const call = { tool: id, arguments: {} };
+    return await callTool(bare, { tool: definition, proposed: null }, call);
+  };
+  const refused = { kind: 'failed', errorType: 'PERMISSION', error: { code: 'forbidden' } };
+  expect(await made({ who })).toMatchObject(refused);
+  expect(await made({ onlyTools: new Set(['disk:write']) })).toMatchObject(refused);
+  await expect(made({ onlyTools: new Set([id]) })).rejects.toThrow(TypeError);
 });

@@ -12,8 +12,10 @@ import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import { ownName } from '../catalogue/refresh-catalogue.ts';
 import type { ResumePoint } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import { outOfScope } from '../people/roles.ts';
 import type { Approval, JsonObject, Settings, ToolResult, UpstreamReply } from '../ports.ts';
 import type { RunError, ToolCall } from '../runs/run-service.ts';
+import type { Admissions, Pass } from './admissions.ts';
 import type { Approvals, Grants } from './approvals.ts';
 import { askPerson, exactCall } from './ask-person.ts';
 
@@ -25,6 +27,7 @@ const DEFAULTS = {
 export interface CallScope {
   readonly ports: FlowPorts;
   readonly approvals: Approvals;
+  readonly admissions: Admissions;
   readonly settings: Settings;
   readonly runId: string;
   readonly recorder: Recorder;
@@ -76,11 +79,35 @@ interface Waiting {
   readonly standing?: ResumePoint;
 }
 
-/** The one place where policy, timeout, retry and trace surround an upstream call; every call comes here. */
+/** The one place where scope, policy, timeout, retry and trace surround an upstream call; every call comes here. */
 export async function callTool(
   scope: CallScope,
   entry: CatalogueEntry,
   call: ToolCall,
+): Promise<Done | Failed | Waiting> {
+  const { caller, admissions, ports } = scope;
+  const { id } = entry.tool;
+  const outside = outOfScope(caller.who, id);
+  if (outside) return refused(outside);
+  if (caller.onlyTools && !caller.onlyTools.has(id)) return refused(notAgain(id));
+  const madeAt = scope.madeAt ?? ports.clock.monotonic();
+  // What was made ahead was admitted then.
+  const made = (await scope.madeAhead) ?? null;
+  const pass = made ? null : await admissions.admit(caller, id, call.arguments);
+  if (pass && 'code' in pass) return refused(pass);
+  try {
+    const madeAhead = Promise.resolve(made);
+    return await makeCall({ ...scope, ...(made && { madeAt }), madeAhead }, entry, call, pass);
+  } finally {
+    await pass?.end();
+  }
+}
+
+async function makeCall(
+  scope: CallScope,
+  entry: CatalogueEntry,
+  call: ToolCall,
+  pass: Pass | null,
 ): Promise<Done | Failed | Waiting> {
   const refusal = await passPolicy(scope, entry, call);
   if (refusal) return refusal;
@@ -97,7 +124,9 @@ export async function callTool(
           keep === 'full' ? call.arguments : undefined,
           scope.madeAt,
         );
+  const sentAt = scope.ports.clock.monotonic();
   const reply = await callUpstream(scope, entry, call);
+  pass?.answered(reply, scope.ports.clock.monotonic() - sentAt);
   if (!reply.ok) {
     const { message, errorType } = reply.error;
     span?.end({ success: false, ...(keep === 'full' && { error: message }), errorType });
@@ -189,6 +218,10 @@ export function notAllowed({ id }: ToolDefinition, { reason }: Verdict): ErrorSh
     message: `${id} is not allowed: ${reason}`,
     hint: 'Change "permissions" in the configuration.',
   };
+}
+
+function notAgain(id: string): ErrorShape {
+  return { code: 'forbidden', message: `${id} was not called by the run that this one repeats` };
 }
 
 function notByItself(why: string): ErrorShape {

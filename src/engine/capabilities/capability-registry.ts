@@ -1,12 +1,14 @@
 import { quarantineReason } from '../../core/capabilities/lifecycle.ts';
+import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { nearestName } from '../../core/retrieval/words.ts';
+import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { type CapabilityNodeId, capabilityUuid, kindOf, type ToolId } from '../../core/vocabulary/ids.ts';
+import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Ownership } from '../../core/vocabulary/principal.ts';
 import { isEnd } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Catalogue, CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import { maySee } from '../people/roles.ts';
 import type { Capability } from '../ports.ts';
@@ -210,9 +212,22 @@ export function currentDefinition(catalogue: Catalogue, tool: string): string | 
   return (entry?.proposed ?? entry?.tool)?.definitionHash;
 }
 
-/** The registry as this caller may read it: what is private to others is not there. PML itself reads all. */
+/**
+ * The registry as this caller may read it: what is private to others, and what calls tools outside of its scope, is not
+ * there. PML itself reads all.
+ */
 export function seenBy(registry: CapabilityRegistry, { who }: Pick<Caller, 'who'>): CapabilityRegistry {
-  return who ? narrowed(registry, (one) => maySee(who, one)) : registry;
+  return who ? narrowed(registry, (one) => maySee(who, one) && usesOnly(who.scope, one)) : registry;
+}
+
+/** By what it called, and by what its program may call. */
+function usesOnly(scope: KeyScope | undefined, { toolsUsed, staticStructure }: Capability): boolean {
+  if (!hidesTools(scope)) return true;
+  const { nodes = [] } = (staticStructure ?? {}) as Partial<StaticStructure>;
+  const called = nodes.flatMap((node) => (node.type === 'task' ? [node.tool] : []));
+  return [...toolsUsed, ...called]
+    .filter((node) => kindOf(node) === 'tool')
+    .every((node) => mayUseTool(scope, node as ToolId));
 }
 
 /** The same for what all may read. */
@@ -221,13 +236,20 @@ export function sharedOnly(registry: CapabilityRegistry): CapabilityRegistry {
 }
 
 /** What a run may call is what its caller may see. */
-export function asSeenBy<S extends { readonly capabilities: CapabilityRegistry }>(
-  scope: S,
-  caller: Pick<Caller, 'who'>,
-): S {
-  return caller.who ? { ...scope, capabilities: seenBy(scope.capabilities, caller) } : scope;
+export function asSeenBy<S extends Callable>(scope: S, caller: Pick<Caller, 'who'>): S {
+  if (!caller.who) return scope;
+  const { findTool } = scope;
+  const capabilities = seenBy(scope.capabilities, caller);
+  const find: typeof findTool = (call) => findTool!(call, caller);
+  return { ...scope, capabilities, ...(findTool && { findTool: find }) };
 }
 
-function narrowed(registry: CapabilityRegistry, isSeen: (one: Ownership) => boolean): CapabilityRegistry {
+interface Callable {
+  readonly capabilities: CapabilityRegistry;
+  /** As a method: what is found may be asked for with more than this. */
+  findTool?(call: { readonly tool: string }, caller?: Pick<Caller, 'who'>): Promise<CatalogueEntry>;
+}
+
+function narrowed(registry: CapabilityRegistry, isSeen: (one: Capability) => boolean): CapabilityRegistry {
   return { ...registry, ...readRegistry(() => registry.all().filter(isSeen)) };
 }

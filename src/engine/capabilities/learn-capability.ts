@@ -19,6 +19,7 @@ import {
   toolsUsedIn,
 } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf, splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
+import { isEnd } from '../../core/vocabulary/trace-event.ts';
 import type { Background } from '../background.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ProgramCache } from '../code/program.ts';
@@ -53,8 +54,8 @@ export interface CapabilityLessons {
   readonly catalogue: () => Catalogue;
   /** Runs a capability on recordings of its own past. */
   readonly prove: (capability: Capability) => Promise<CapabilityProof>;
-  /** Runs a program once more. */
-  readonly run: (call: CodeCall, signal: AbortSignal) => Promise<unknown>;
+  /** Runs a program once more, with these tools alone. */
+  readonly run: (call: CodeCall, tools: ReadonlySet<string>, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** A run of code as a lesson: which program it was, and whether it is worth a name. */
@@ -291,7 +292,9 @@ function replayIfHarmless(lessons: CapabilityLessons, capability: Capability, tr
     if (signal.aborted) return;
     const program = { code: trace.code ?? '', arguments: (trace.guest?.args ?? {}) as JsonObject };
     const intent = trace.intentText === null ? {} : { intent: trace.intentText };
-    await run({ ...program, ...intent }, signal);
+    // What the run's own key was refused, its replay does not get either.
+    const called = trace.events.filter((event) => isEnd(event) && event.success).map(({ node }) => node);
+    await run({ ...program, ...intent }, new Set(called), signal);
   });
 }
 

@@ -1,11 +1,17 @@
+import { LRUCache } from 'lru-cache';
+import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { matchesAny, matchesAnyCase } from '../../core/policy/decide.ts';
+import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { createWordIndex, type WordIndex } from '../../core/retrieval/text-scores.ts';
 import { nearestName, toolWords } from '../../core/retrieval/words.ts';
 import { parseToolId, splitToolId, type ToolId, toolId } from '../../core/vocabulary/ids.ts';
+import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Background } from '../background.ts';
+import type { Caller } from '../caller.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import { outOfScope } from '../people/roles.ts';
 import type { ServerSettings, Settings, Store, VectorIndex } from '../ports.ts';
 import { embedInRounds } from './embed-catalogue.ts';
 import { ownName, refreshCatalogue, settingsHash } from './refresh-catalogue.ts';
@@ -44,12 +50,20 @@ export async function readCatalogue(
   const entries = tools
     .filter((tool) => isOffered(tool, servers.get(tool.server)))
     .map((tool) => ({ tool, proposed: proposed.get(tool.id) ?? null }));
-  const byId = new Map(entries.map((entry) => [entry.tool.id, entry]));
+  const hashes = new Map(entries.map(({ tool }) => [tool.id, tool.definitionHash]));
   const vectors = emptyIndex();
   for (const { toolId, definitionHash, vector } of embeddings) {
-    if (byId.get(toolId)?.tool.definitionHash === definitionHash) vectors.set(toolId, vector);
+    if (hashes.get(toolId) === definitionHash) vectors.set(toolId, vector);
   }
+  return catalogueOf(entries, vectors, [...servers.keys()]);
+}
 
+function catalogueOf(
+  entries: readonly CatalogueEntry[],
+  vectors: VectorIndex,
+  servers: readonly string[],
+): Catalogue {
+  const byId = new Map(entries.map((entry) => [entry.tool.id, entry]));
   return {
     ...createSearchIndex(
       entries.map(({ tool }) => tool),
@@ -58,12 +72,30 @@ export async function readCatalogue(
     entries,
     get: (id) => byId.get(id),
     find: (text) => {
-      const id = parseToolId(text, servers.keys());
+      const id = parseToolId(text, servers);
       const entry = byId.get(id);
       if (!entry) throw unknownTool(id, [...byId.keys()]);
       return entry;
     },
   };
+}
+
+/** By catalogue, and by what the scope says of tools. */
+const views = new WeakMap<Catalogue, LRUCache<string, Catalogue>>();
+
+/** The catalogue as one sees it who may use only some of it: as if there were nothing else. */
+export function catalogueFor(whole: Catalogue, scope: KeyScope | undefined): Catalogue {
+  if (!hidesTools(scope)) return whole;
+  const known = views.get(whole) ?? new LRUCache<string, Catalogue>({ max: DEFAULTS.views });
+  views.set(whole, known);
+  const name = canonicalJson(scope);
+  const seen = known.get(name);
+  if (seen) return seen;
+  const entries = whole.entries.filter(({ tool }) => mayUseTool(scope, tool.id));
+  const servers = new Set(entries.map(({ tool }) => tool.server));
+  const view = catalogueOf(entries, whole.vectors, [...servers]);
+  known.set(name, view);
+  return view;
 }
 
 /** Whether the settings let a tool of this server be seen and called, also one that it does not list. */
@@ -103,6 +135,8 @@ export function createSearchIndex(tools: readonly ToolDefinition[], vectors: Vec
 export { nearestName } from '../../core/retrieval/words.ts';
 
 const DEFAULTS = {
+  /** Catalogues as different scopes see them that are remembered. */
+  views: 64,
   /** How long a search waits for servers that are being listed for the first time, and for vectors, in milliseconds. */
   firstListingMs: 5_000,
   /** After this long a server that could not be listed is tried again, then after twice as long, up to the most. */
@@ -154,7 +188,8 @@ export interface LiveCatalogue {
   absent(): Promise<readonly AbsentServer[]>;
   /** Those of them that will not be known in a moment. */
   broken(): readonly AbsentServer[];
-  find(call: WantedTool): Promise<CatalogueEntry>;
+  /** As a caller of this scope may: a tool outside of it is refused, whether it is there or not. */
+  find(call: WantedTool, caller?: Pick<Caller, 'who'>): Promise<CatalogueEntry>;
   /** A person has approved a changed definition. */
   accept(definition: ToolDefinition): Promise<void>;
 }
@@ -302,13 +337,17 @@ export async function openLiveCatalogue(
       embedding.start();
     },
 
-    async find(call) {
+    async find(call, { who } = {}) {
+      const scope = who?.scope;
       const servers = settings().servers.map((server) => server.name);
-      const named = toolNamed(call.tool, catalogue) ?? parseToolId(call.tool, servers);
+      const seen = catalogueFor(catalogue, scope);
+      const named = toolNamed(call.tool, seen) ?? parseToolId(call.tool, servers);
       const { server, tool: asked } = splitToolId(named);
       // The server's own name means the same tool, under the same rules.
       const tool = serverOf(server)?.rename?.[asked] ?? asked;
       const id = toolId(server, tool);
+      const outside = outOfScope(who, id);
+      if (outside) throw new PmlError(outside.code, outside.message, { hint: outside.hint! });
       if (!catalogue.get(id) && serverOf(server) && !refreshed.has(server)) {
         logger.log('debug', `Listing the tools of ${server} to find ${id}`);
         await refresh(server);
@@ -321,7 +360,7 @@ export async function openLiveCatalogue(
       }
       const missing = absent().find(({ name }) => name === server);
       if (missing) throw toolOfAbsent(id, missing);
-      return catalogue.find(id);
+      return catalogueFor(catalogue, scope).find(id);
     },
   };
 }

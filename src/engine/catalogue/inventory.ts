@@ -1,16 +1,14 @@
-import { oneLine } from '../../core/vocabulary/text.ts';
+import type { Principal } from '../../core/vocabulary/principal.ts';
+import { estimateTokens, oneLine } from '../../core/vocabulary/text.ts';
+import type { Caller } from '../caller.ts';
+import { isRestricted, mayReach } from '../people/roles.ts';
 import type { LoopFigures } from '../ports/process.ts';
-import type { Settings, Store, UpstreamServer } from '../ports.ts';
+import type { ServerSettings, Settings, Store, UpstreamServer } from '../ports.ts';
 import type { EventLog } from '../traces/event-log.ts';
 import type { SpeculationFigures } from '../workflow/active-runs.ts';
-import type { AbsentServer, Catalogue, LiveCatalogue } from './catalogue.ts';
+import { type AbsentServer, type Catalogue, catalogueFor, type LiveCatalogue } from './catalogue.ts';
 
 const DEFAULTS = {
-  /**
-   * Of o200k, fitted to 397 definitions of real servers; those of bfcl come out 2 % too high, those of the reference
-   * servers 2 % too low. The tokenizer itself takes 60 MB.
-   */
-  charactersPerToken: 4.7,
   /** PML's own tool list and instructions as a model reads them, less the inventory; a test compares. */
   exposedTokens: 930,
   /** Longest inventory line: 25 servers with names of usual length fit. */
@@ -51,10 +49,15 @@ export function openInventory(
   events: Pick<EventLog, 'emit'>,
   settings: () => Settings,
   catalogue: Pick<LiveCatalogue, 'current' | 'onChange' | 'onTrouble' | 'broken'>,
-): { current(): string } {
+): { current(caller?: Pick<Caller, 'who'>): string } {
   let inventory = '';
+  const lineFor = (who?: Principal) => {
+    const attached = settings().servers.filter(({ name, disabled }) => !disabled && mayReach(who, name));
+    const broken = catalogue.broken().filter(({ name }) => mayReach(who, name));
+    return inventoryLine(attached, catalogueFor(catalogue.current(), who?.scope)) + brokenLine(broken);
+  };
   const update = () => {
-    const line = inventoryLine(settings(), catalogue.current()) + brokenLine(catalogue.broken());
+    const line = lineFor();
     if (line === inventory) return;
     inventory = line;
     events.emit({ type: 'inventory_changed', inventory });
@@ -62,17 +65,16 @@ export function openInventory(
   update();
   catalogue.onChange(update);
   catalogue.onTrouble(update);
-  return { current: () => inventory };
+  return { current: ({ who } = {}) => (who && isRestricted(who) ? lineFor(who) : inventory) };
 }
 
 /**
  * `4 servers, 41 tools: filesystem (14), memory (9), …`, in the order of the settings. Nothing that is learned: clients
  * cache the prompt that holds it.
  */
-function inventoryLine(settings: Settings, catalogue: Catalogue): string {
+function inventoryLine(servers: readonly ServerSettings[], catalogue: Catalogue): string {
   const counts = new Map<string, number>();
   for (const { tool } of catalogue.entries) counts.set(tool.server, (counts.get(tool.server) ?? 0) + 1);
-  const servers = settings.servers.filter((server) => !server.disabled);
   if (servers.length === 0) return 'No servers are attached.';
   const isCounted = servers.length <= DEFAULTS.counted;
   const parts = servers.map(({ name }) =>
@@ -143,8 +145,4 @@ function schemaTokens(entries: Catalogue['entries']): number {
     return sum + JSON.stringify({ name, description, inputSchema }).length;
   }, 0);
   return estimateTokens(characters);
-}
-
-export function estimateTokens(characters: number): number {
-  return Math.ceil(characters / DEFAULTS.charactersPerToken);
 }

@@ -1,8 +1,11 @@
+import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Caller } from '../caller.ts';
 import { judge } from '../calls/call-tool.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import { mayReach } from '../people/roles.ts';
 import type {
   JsonObject,
   ServerSettings,
@@ -16,15 +19,16 @@ import type {
 } from '../ports.ts';
 import { acceptServer, changesOfServer, type ServerChanges } from './accept-server.ts';
 import type { AbsentServer, Catalogue, LiveCatalogue } from './catalogue.ts';
-import { isOffered } from './catalogue.ts';
+import { catalogueFor, isOffered } from './catalogue.ts';
 import { type ServerReport, serverReports } from './inventory.ts';
 import { acceptedIdentity, asListed, defineTool } from './refresh-catalogue.ts';
 
 /** Pass-through of everything that is not a tool call, and what people do with servers. */
 export interface ServerService {
-  servers(): Promise<ServerReport[]>;
+  /** Those that the caller may reach, with the tools that it may use. */
+  servers(caller?: Pick<Caller, 'who'>): Promise<ServerReport[]>;
   /** Servers whose tools are not known, and why. */
-  absentServers(): Promise<readonly AbsentServer[]>;
+  absentServers(caller?: Pick<Caller, 'who'>): Promise<readonly AbsentServer[]>;
   request(
     server: string,
     method: string,
@@ -40,10 +44,10 @@ export interface ServerService {
   /** The server's own tool list, for its transparent endpoint: include/exclude applied, fields untouched. */
   rawTools(server: string, caller: Caller): Promise<UpstreamReply<readonly UpstreamTool[]>>;
   /**
-   * All tools as accepted, less those that never run; waits a while for servers that were never listed. The same list
+   * All tools as accepted that the caller may use, less those that never run; waits a while for servers that were never listed. The same list
    * as long as nothing changed.
    */
-  offeredTools(): Promise<readonly ToolDefinition[]>;
+  offeredTools(caller?: Pick<Caller, 'who'>): Promise<readonly ToolDefinition[]>;
   onUpstream(listener: (event: UpstreamEvent) => void): () => void;
   forgetClient(clientId: string): Promise<void>;
   /** What a server says of itself and its tools that nobody has accepted yet. */
@@ -77,14 +81,19 @@ export function manageServers(
     if (!accepted || accepted.definitionHash === now.definitionHash) return tool;
     return { ...asListed(accepted), name: tool.name };
   };
-  let offered: { from: Catalogue; by: Settings; tools: readonly ToolDefinition[] } | null = null;
+  const offered = new WeakMap<Catalogue, { by: Settings; tools: readonly ToolDefinition[] }>();
   const known = (server: string) => configured(settings(), server);
 
   return {
-    servers: async () => serverReports(upstream.servers(), catalogue.current()),
-    absentServers: catalogue.absent,
-    request: (server, method, params, caller, meta, passInputRequired) =>
-      upstream.request(server, method, params, {
+    async servers({ who } = {}) {
+      const reached = upstream.servers().filter(({ name }) => mayReach(who, name));
+      return serverReports(reached, catalogueFor(catalogue.current(), who?.scope));
+    },
+    absentServers: async ({ who } = {}) =>
+      (await catalogue.absent()).filter(({ name }) => mayReach(who, name)),
+    async request(server, method, params, caller, meta, passInputRequired) {
+      if (!mayReach(caller.who, server)) return outOfReach(caller.who!, server);
+      return await upstream.request(server, method, params, {
         ...(caller.signal && { signal: caller.signal }),
         ...(caller.onProgress && { onProgress: caller.onProgress }),
         ...(caller.client && { client: caller.client }),
@@ -92,7 +101,8 @@ export function manageServers(
         ...(caller.sessionId !== null && { session: caller.sessionId }),
         ...(meta && { meta }),
         ...(passInputRequired && { passInputRequired }),
-      }),
+      });
+    },
     notify: (server, method, params, user) => upstream.notify(server, method, params, user),
     async identity(server, { signal }) {
       const started = await upstream.start(server, signal && { signal });
@@ -100,22 +110,27 @@ export function manageServers(
       if (!started.ok || !record) return started;
       return { ok: true, value: acceptedIdentity(started.value, record.identity) };
     },
-    async rawTools(server, { signal }) {
+    async rawTools(server, { signal, who }) {
       const listed = await upstream.catalogue(server, signal && { signal });
       if (!listed.ok) return listed;
       const rules = settings().servers.find(({ name }) => name === server);
       if (!rules) return { ok: true, value: [] };
       const own = listed.value.filter((tool) => isOffered(tool, { ...rules, rename: {} }));
-      return { ok: true, value: own.map((tool) => asAccepted(rules, tool)) };
+      const seen = hidesTools(who?.scope)
+        ? own.filter((tool) => mayUseTool(who?.scope, defineTool(rules, tool, ports.crypto).id))
+        : own;
+      return { ok: true, value: seen.map((tool) => asAccepted(rules, tool)) };
     },
-    async offeredTools() {
+    async offeredTools({ who } = {}) {
       await catalogue.complete();
-      const [from, by] = [catalogue.current(), settings()];
-      if (offered?.from !== from || offered.by !== by) {
-        const entries = from.entries.filter((entry) => judge(by, entry).action !== 'deny');
-        offered = { from, by, tools: entries.map(({ tool }) => tool) };
-      }
-      return offered.tools;
+      const [from, by] = [catalogueFor(catalogue.current(), who?.scope), settings()];
+      const known = offered.get(from);
+      if (known?.by === by) return known.tools;
+      const tools = from.entries
+        .filter((entry) => judge(by, entry).action !== 'deny')
+        .map(({ tool }) => tool);
+      offered.set(from, { by, tools });
+      return tools;
     },
     onUpstream: (listener) => upstream.subscribe(listener),
     forgetClient: (clientId) => upstream.forgetClient(clientId),
@@ -130,6 +145,11 @@ export function manageServers(
     login: (server, redirectUrl, user) => upstream.login(known(server), redirectUrl, user),
     keepCredentials: (server, user, credentials) => upstream.keep(known(server), user, credentials),
   };
+}
+
+function outOfReach({ name }: Principal, server: string): Extract<UpstreamReply<never>, { ok: false }> {
+  const message = `Server "${server}" is outside of what key "${name}" may use`;
+  return { ok: false, error: { code: 'forbidden', errorType: 'PERMISSION', message } };
 }
 
 function configured(settings: Settings, server: string): string {

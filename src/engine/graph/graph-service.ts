@@ -1,10 +1,13 @@
 import { alternativeEdges } from '../../core/graph/alternatives.ts';
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
+import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { nearestName } from '../../core/retrieval/words.ts';
-import { capabilityNode, type NodeId, parseToolId } from '../../core/vocabulary/ids.ts';
+import { capabilityNode, kindOf, type NodeId, parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Principal } from '../../core/vocabulary/principal.ts';
+import type { Caller } from '../caller.ts';
+import { type CapabilityRegistry, seenBy } from '../capabilities/capability-registry.ts';
+import { type Catalogue, catalogueFor } from '../catalogue/catalogue.ts';
 import type { Capability, Embedder, Settings, Store } from '../ports.ts';
 import { explainHyperpath, explainPath, type PathView } from './explain-path.ts';
 import {
@@ -37,11 +40,12 @@ export interface RebuildProgress {
 
 /** What people and programs look at in the graph; what was stored meanwhile is learned first. */
 export interface GraphService {
-  view(): Promise<GraphView>;
+  /** As the caller's scope lets it be seen; so are the others that take a caller. */
+  view(caller?: Pick<Caller, 'who'>): Promise<GraphView>;
   /** By id, by slug, or by any spelling of a tool; an unknown one is an error that names the nearest. */
-  node(name: string): Promise<NodeDetails>;
+  node(name: string, caller?: Pick<Caller, 'who'>): Promise<NodeDetails>;
   /** All as in `node`; from several that are done, capabilities on the way wait for all that they use. */
-  path(from: readonly string[], to: string): Promise<PathView>;
+  path(from: readonly string[], to: string, caller?: Pick<Caller, 'who'>): Promise<PathView>;
   stats(): Promise<GraphReport>;
   /** Learns everything again from the traces. */
   rebuild(): Promise<RebuiltGraph>;
@@ -59,6 +63,13 @@ export interface GraphServiceParts {
   readonly relate: () => Promise<void>;
   /** What traces tell of a node; null while too few runs have used it. */
   readonly statisticsOf: (node: NodeId) => Promise<NodeDetails['trace_statistics']>;
+}
+
+/** The graph, the tools and the capabilities that somebody sees. */
+interface Seen {
+  readonly all: ShownGraph;
+  readonly tools: Catalogue;
+  readonly known: CapabilityRegistry;
 }
 
 export function createGraphService({
@@ -84,13 +95,28 @@ export function createGraphService({
     return last.shown;
   }
 
-  async function current(): Promise<ShownGraph> {
+  /** Made each time: few keys see less than everything, and fewer of them look at the graph. */
+  function shownTo(who: Principal | undefined): Seen {
+    if (!hidesTools(who?.scope)) return { all: shown(), tools: catalogue(), known: capabilities };
+    const known = seenBy(capabilities, { who: who! });
+    const tools = catalogueFor(catalogue(), who!.scope);
+    const nodes = new Set<NodeId>(known.all().map(({ id }) => capabilityNode(id)));
+    const isSeen = (node: NodeId) => {
+      const kind = kindOf(node);
+      if (kind === 'operation') return true;
+      return kind === 'tool' ? mayUseTool(who!.scope, node as ToolId) : nodes.has(node);
+    };
+    const admitted = known.all().filter(({ state }) => state !== 'candidate');
+    return { all: shownGraph(live.current(), tools, admitted, isSeen), tools, known };
+  }
+
+  async function current(caller: Pick<Caller, 'who'> = {}): Promise<Seen> {
     // While it is rebuilt, the old one is shown instead of nothing.
     if (settings().learning.enabled && !progress) await live.catchUp();
     // A gateway that is only looked at was never told. Without a model all the rest is shown.
     related ??= relate().catch(() => {});
     await related;
-    return shown();
+    return shownTo(caller.who);
   }
 
   const sizeNow = (): GraphSize => {
@@ -109,12 +135,12 @@ export function createGraphService({
   }
 
   /** The node that somebody means. */
-  function resolve({ graph }: ShownGraph, name: string): NodeId {
-    const slugged = capabilities.find(name);
+  function resolve({ all: { graph }, known }: Seen, name: string): NodeId {
+    const slugged = known.find(name);
     const meant = [name as NodeId, slugged && capabilityNode(slugged.id), toolIn(name)];
     const found = meant.find((node) => node !== undefined && graph.has(node));
     if (found) return found;
-    const slugs = capabilities.all().map(({ slug }) => slug);
+    const slugs = known.all().map(({ slug }) => slug);
     const nearest = nearestName(name, [...graph.nodes(), ...slugs]);
     throw new PmlError('not_found', `The graph knows no ${name}`, {
       hint: nearest ? `Did you mean ${nearest}?` : 'Ids read server:tool; capabilities go by their name.',
@@ -133,22 +159,25 @@ export function createGraphService({
   }
 
   return {
-    view: async () => graphView(await current(), capabilities),
-    async node(name) {
-      const all = await current();
-      const id = resolve(all, name);
-      return nodeDetails(all, id, catalogue(), capabilities.get, await statisticsOf(id));
+    async view(caller) {
+      const { all, known } = await current(caller);
+      return graphView(all, known);
     },
-    async path(from, to) {
-      const all = await current();
-      const sources = from.map((name) => resolve(all, name));
-      const target = resolve(all, to);
+    async node(name, caller) {
+      const seen = await current(caller);
+      const id = resolve(seen, name);
+      return nodeDetails(seen.all, id, seen.tools, seen.known.get, await statisticsOf(id));
+    },
+    async path(from, to, caller) {
+      const seen = await current(caller);
+      const sources = from.map((name) => resolve(seen, name));
+      const target = resolve(seen, to);
       const [only] = sources;
-      if (sources.length === 1) return explainPath(all.graph, [only!, target], capabilities.get);
-      return explainHyperpath(all, [sources, target], capabilities.get);
+      if (sources.length === 1) return explainPath(seen.all.graph, [only!, target], seen.known.get);
+      return explainHyperpath(seen.all, [sources, target], seen.known.get);
     },
     async stats() {
-      const all = await current();
+      const { all } = await current();
       return graphReport(all, capabilities.all(), await store.traces.count());
     },
     rebuild() {

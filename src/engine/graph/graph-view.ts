@@ -140,6 +140,8 @@ export function shownGraph(
   live: TypedGraph,
   catalogue: Catalogue,
   capabilities: readonly Capability[],
+  /** Only these; absent: all. */
+  isSeen: (node: NodeId) => boolean = () => true,
 ): ShownGraph {
   const isHere = (node: NodeId) =>
     kindOf(node) !== 'tool' ||
@@ -147,8 +149,12 @@ export function shownGraph(
     live.statisticsOf(node).calls > 0;
   const edges = live
     .edges()
-    .filter(({ from, to, observedCount }) => observedCount > 0 || (isHere(from) && isHere(to)));
-  const graph = new TypedGraph(edges, live.statistics());
+    .filter(({ from, to, observedCount }) => observedCount > 0 || (isHere(from) && isHere(to)))
+    .filter(({ from, to }) => isSeen(from) && isSeen(to));
+  const graph = new TypedGraph(
+    edges,
+    live.statistics().filter(({ node }) => isSeen(node)),
+  );
   for (const { tool } of catalogue.entries) graph.addNode(tool.id);
   for (const { id, state } of capabilities) if (state !== 'candidate') graph.addNode(capabilityNode(id));
   return {

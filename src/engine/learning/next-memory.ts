@@ -177,16 +177,19 @@ interface NextParts {
   readonly next: Pick<NextMemory, 'predict'>;
   /** What serves where past runs have nothing to say. */
   readonly search: (intent: string) => Promise<readonly SearchHit[]>;
+  /** Null: every step may be told. */
+  readonly isSeen: ((node: string) => boolean) | null;
 }
 
 /** What past runs say comes next, or else what fits the intent and was not done yet. */
 export async function predictNextStep(
-  { embedder, next, search }: NextParts,
+  { embedder, next, search, isSeen }: NextParts,
   intent: string,
   executed: readonly string[],
 ): Promise<NextStep[]> {
   const learned = intent.trim() === '' ? null : next.predict(await intentForms(embedder, intent), executed);
-  if (learned) return learned;
+  const seen = isSeen ? learned?.filter(({ node }) => isSeen(node)) : learned;
+  if (seen && (seen.length > 0 || !isSeen)) return seen;
   const hits = await search(intent);
   return hits
     .filter(({ tool }) => !executed.includes(tool.id))

@@ -41,7 +41,7 @@ export interface RecalledPlan extends GroundedPlan {
 /** What past runs say of whole plans. */
 export interface PlanMemory extends Omit<StoredModel<unknown>, 'current'> {
   /** Empty where neither a past run nor the text of a tool has anything to say. */
-  draft(query: IntentForms): RecalledPlan;
+  draft(query: IntentForms, isOffered: (tool: string) => boolean): RecalledPlan;
   /** A run that is not among the past ones yet shows what plans for it would have been worth. */
   judge(run: LearnableRun): Promise<void>;
 }
@@ -160,7 +160,7 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
     isDue: kept.isDue,
     refresh: kept.refresh,
 
-    draft(query) {
+    draft(query, isOffered) {
       const past = recalled();
       const { candidates: known, history } = past;
       const drafted = draftPlan(
@@ -173,7 +173,9 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
       }));
       const doubted = doubtTools(drafted, query.intent, history, removals);
       const view = history.without(null);
-      const reasons = planReasons(known, doubted.tools, history.cosines(query.intent), view);
+      // A reason names only tools that the caller has.
+      const named = doubted.tools.filter(({ place }) => isOffered(known.ids[place]!));
+      const reasons = planReasons(known, named, history.cosines(query.intent), view);
       return { ...drafted, ...doubted, candidates: known, reasons };
     },
 

@@ -8,8 +8,10 @@ import type { EarlierValue, PastCall } from '../../core/planning/suggest/earlier
 import type { FilledArgument } from '../../core/planning/suggest/fill-arguments.ts';
 import { fillArguments } from '../../core/planning/suggest/fill-arguments.ts';
 import type { ParameterSlot, PlanSketch, SketchedTask } from '../../core/planning/suggest/plan-sketch.ts';
+import { DONE_NODE } from '../../core/planning/suggest/predict-next.ts';
 import { type CoveringCapability, suggestPlan } from '../../core/planning/suggest/suggest-plan.ts';
 import type { Fill } from '../../core/planning/suggest/wire-arguments.ts';
+import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { nearestName } from '../../core/retrieval/words.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
@@ -19,7 +21,7 @@ import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Background } from '../background.ts';
 import type { Caller } from '../caller.ts';
 import type { CapabilityHit } from '../capabilities/search-capabilities.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import { type Catalogue, catalogueFor } from '../catalogue/catalogue.ts';
 import { search } from '../catalogue/search.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { LiveGraph } from '../graph/live-graph.ts';
@@ -85,7 +87,8 @@ export async function suggest(parts: SuggestParts, intent: string): Promise<Sugg
   const { catalogue, graph, capabilities } = parts;
   const text = intent.trim();
   if (text === '') return NOTHING;
-  const recalled = parts.plans.draft(await intentForms(parts.embedder, text));
+  const isOffered = (id: string) => catalogue.get(id as ToolId) !== undefined;
+  const recalled = parts.plans.draft(await intentForms(parts.embedder, text), isOffered);
   const sketch = sketchOf(recalled, catalogue);
   const { plan, edges, guesses } = suggestPlan(sketch, {
     graph,
@@ -103,8 +106,11 @@ export async function suggest(parts: SuggestParts, intent: string): Promise<Sugg
       tool === undefined ? [] : alternativesTo(tool, recalled, graph, catalogue),
     ]),
   );
-  const { confidence, support, basis } = recalled;
+  const { confidence, basis } = recalled;
   if (plan.tasks.length === 0) return NOTHING;
+  // Nobody has run what is left of a plan whose other tools are out of reach.
+  const isWhole = recalled.tools.every(({ place }) => isOffered(recalled.candidates.ids[place]!));
+  const support = isWhole ? recalled.support : 0;
   return { plan, confidence, support, basis, guesses, edges, alternatives };
 }
 
@@ -240,6 +246,7 @@ function alternativesTo(
   const likely = new Set(recalled.rest.map(({ place }) => recalled.candidates.ids[place]));
   const alike = near
     .filter(({ id, score }) => id !== tool && score >= DEFAULTS.alike && likely.has(id))
+    .filter(({ id }) => catalogue.get(id as ToolId))
     .map(({ id }) => id);
   return [...new Set([...inGraph, ...alike])].slice(0, DEFAULTS.alternatives);
 }
@@ -247,9 +254,15 @@ function alternativesTo(
 /** A tool in any spelling, a capability by slug, by `capabilities.slug` or by its node, or an operation. */
 function nodeNamed(
   name: string,
-  catalogue: Catalogue,
-  graph: TypedGraph,
-  capabilities: readonly Capability[],
+  {
+    catalogue,
+    capabilities,
+    inGraph,
+  }: {
+    readonly catalogue: Catalogue;
+    readonly capabilities: readonly Capability[];
+    readonly inGraph: (node: NodeId) => boolean;
+  },
 ): NodeId {
   const plain = name.trim();
   const called = plain.startsWith(CALLED) ? plain.slice(CALLED.length) : plain;
@@ -257,7 +270,7 @@ function nodeNamed(
     ({ id, slug, aliases }) => slug === called || aliases.includes(called) || capabilityNode(id) === plain,
   );
   if (capability) return capabilityNode(capability.id);
-  if (kindOf(plain) === 'operation' || graph.has(plain as NodeId)) return plain as NodeId;
+  if (kindOf(plain) === 'operation' || inGraph(plain as NodeId)) return plain as NodeId;
   try {
     return catalogue.find(plain).tool.id;
   } catch {
@@ -293,7 +306,7 @@ interface SuggestionParts {
 export interface Suggestions {
   readonly log: SuggestionLog;
   suggest(intent: string, caller?: Caller): Promise<Suggestion>;
-  predictNext(intent: string, executed: readonly string[]): Promise<NextStep[]>;
+  predictNext(intent: string, executed: readonly string[], caller?: Pick<Caller, 'who'>): Promise<NextStep[]>;
   /** What earlier lives of the gateway, or other gateways, learned. */
   recall(): Promise<void>;
   /** Learns again where enough runs came since. */
@@ -327,14 +340,26 @@ export function openSuggestions(parts: SuggestionParts): Suggestions {
   const rememberedFor = (caller?: Caller): RememberedCalls => {
     const user = caller?.who?.user ?? null;
     const session = sessionOf(caller ?? { sessionId: null }, user);
+    const isOfOthers = hidesTools(caller?.who?.scope) && caller?.sessionId === null;
     const isSeen = (run: Ownership) => !caller?.who || maySee(caller.who, run);
     return {
       callsOf: (tool, intent) => learning.calls.callsOf(tool, intent, isSeen),
-      earlier: learning.calls.earlier(session, ports.clock.now().getTime()),
+      // Without a session these are values of all the user's keys, of which others may use more.
+      earlier: isOfOthers ? [] : learning.calls.earlier(session, ports.clock.now().getTime()),
     };
   };
-  const searchByText = (query: string) =>
-    search(catalogue(), embedder, { query, limit: DEFAULTS.suggestFrom });
+  const catalogueOf = ({ who }: Pick<Caller, 'who'>) => catalogueFor(catalogue(), who?.scope);
+  /** Null: no step is hidden. */
+  const stepsSeenBy = (caller: Pick<Caller, 'who'>): ((node: string) => boolean) | null => {
+    const { who } = caller;
+    if (!hidesTools(who?.scope)) return null;
+    const known = new Set<string>(capabilities(caller).map(({ id }) => capabilityNode(id)));
+    return (node) => {
+      const kind = kindOf(node);
+      if (kind === 'capability') return known.has(node);
+      return kind !== 'tool' || node === DONE_NODE || mayUseTool(who!.scope, node as ToolId);
+    };
+  };
 
   return {
     log,
@@ -354,7 +379,7 @@ export function openSuggestions(parts: SuggestionParts): Suggestions {
       await log.recall();
       const known = {
         embedder,
-        catalogue: catalogue(),
+        catalogue: catalogueOf(caller ?? {}),
         graph: graph.current(),
         capabilities: capabilities(caller ?? {}),
         plans,
@@ -367,11 +392,19 @@ export function openSuggestions(parts: SuggestionParts): Suggestions {
       return { id, ...suggested, suggestedCapabilities };
     },
 
-    async predictNext(intent, executed) {
+    async predictNext(intent, executed, caller = {}) {
       await learning.prepare();
       await next.recall();
-      const done = executed.map((name) => nodeNamed(name, catalogue(), graph.current(), capabilities({})));
-      const steps = await predictNextStep({ embedder, next, search: searchByText }, intent, done);
+      const isSeen = stepsSeenBy(caller);
+      const tools = catalogueOf(caller);
+      const known = {
+        catalogue: tools,
+        capabilities: capabilities(isSeen ? caller : {}),
+        inGraph: (node: NodeId) => graph.current().has(node) && (isSeen?.(node) ?? true),
+      };
+      const done = executed.map((name) => nodeNamed(name, known));
+      const byText = (query: string) => search(tools, embedder, { query, limit: DEFAULTS.suggestFrom });
+      const steps = await predictNextStep({ embedder, next, search: byText, isSeen }, intent, done);
       if (next.isDue()) background.run('Learning what comes next', next.refresh);
       return steps;
     },

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { KEY_PREFIX, type KeyRole } from '../../core/vocabulary/principal.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { ApiKey, AuditEntry, AuditQuery, KeyStore } from '../ports.ts';
+import type { ApiKey, AuditEntry, AuditQuery, KeyStore, UsageWindow } from '../ports.ts';
 import { revokeStanding, type StandingApproval, standing } from './standing-approvals.ts';
 
 const DEFAULTS = {
@@ -18,6 +19,8 @@ export interface KeyOrder {
   /** Absent: the name of the key. */
   readonly user?: string;
   readonly by: string;
+  /** Absent: everything that the role allows. */
+  readonly scope?: KeyScope;
 }
 
 /** Who may come in, and what was decided. */
@@ -27,6 +30,10 @@ export interface PeopleService {
   keys(): Promise<ApiKey[]>;
   /** By id or name; good for nothing from now on. */
   revokeKey(idOrName: string, by: string): Promise<ApiKey>;
+  /** By id or name, from the next request on; null: everything that the role allows. */
+  setScope(idOrName: string, scope: KeyScope | null, by: string): Promise<ApiKey>;
+  /** What it has used of its limits in the windows of now. */
+  usage(key: ApiKey): Promise<UsageWindow[]>;
   audit(query: AuditQuery): Promise<AuditEntry[]>;
   /** What people have allowed until it is revoked, newest first. */
   standing(): Promise<StandingApproval[]>;
@@ -40,7 +47,7 @@ export function createPeopleService({
   events,
 }: Pick<FlowPorts, 'store' | 'crypto' | 'clock' | 'events'>): PeopleService {
   return {
-    async createKey({ name, role, user = name, by }) {
+    async createKey({ name, role, user = name, by, scope }) {
       checkName(name);
       checkName(user);
       // Twice 122 random bits: nobody guesses them, so a plain hash is enough.
@@ -56,6 +63,7 @@ export function createPeopleService({
         createdBy: by,
         revokedAt: null,
         revokedBy: null,
+        ...(scope && { scope }),
       };
       await store.keys.create(key).catch((error: unknown) => {
         if (!(error instanceof PmlError) || error.code !== 'store_conflict') throw error;
@@ -70,20 +78,27 @@ export function createPeopleService({
     keys: () => store.keys.list(),
 
     async revokeKey(idOrName, by) {
-      const key = await store.keys.revoke(idOrName, by, clock.now());
-      if (!key) {
-        throw new PmlError('not_found', `No active key "${idOrName}"`, {
-          hint: 'See "pml keys ls".',
-        });
-      }
+      const key = known(await store.keys.revoke(idOrName, by, clock.now()), idOrName);
       events.emit({ type: 'key_changed', key_id: key.id, state: 'revoked' });
       return key;
     },
 
+    async setScope(idOrName, scope, by) {
+      const key = known(await store.keys.setScope(idOrName, scope, by, clock.now()), idOrName);
+      events.emit({ type: 'key_changed', key_id: key.id, state: 'changed' });
+      return key;
+    },
+
+    usage: ({ id }) => store.usage.read(id, clock.now()),
     audit: (query) => store.audit.list(query),
     standing: () => standing({ store }),
     revokeStanding: (id, by) => revokeStanding({ store, clock }, id, by),
   };
+}
+
+function known(key: ApiKey | null, idOrName: string): ApiKey {
+  if (key) return key;
+  throw new PmlError('not_found', `No active key "${idOrName}"`, { hint: 'See "pml keys ls".' });
 }
 
 function checkName(name: string): void {

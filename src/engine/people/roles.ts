@@ -1,6 +1,9 @@
+import { hidesTools, mayUseServer, mayUseTool } from '../../core/policy/within-scope.ts';
+import type { ToolId } from '../../core/vocabulary/ids.ts';
+import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { Ownership, Principal, Role } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../caller.ts';
-import type { Settings } from '../ports.ts';
+import type { Settings, WorkflowRun } from '../ports.ts';
 
 /**
  * - `read`: search, graph, capabilities, servers, figures, and the runs one may see
@@ -35,6 +38,29 @@ export function visibleTo(who: Pick<Principal, 'role' | 'user'>): { readonly vis
   return may(who, 'see_all') ? {} : { visibleTo: who.user };
 }
 
+/** Whether there are tools that it may not see: then it sees nothing that was not made for such keys. */
+export function isRestricted({ scope }: Pick<Principal, 'scope'>): boolean {
+  return hidesTools(scope);
+}
+
+/** For what a server has besides tools. */
+export function mayReach(who: Pick<Principal, 'scope'> | undefined, server: string): boolean {
+  return mayUseServer(who?.scope, server);
+}
+
+/** Null: the tool is within the scope. The same words whether there is such a tool or not. */
+export function outOfScope(
+  who: Pick<Principal, 'name' | 'scope'> | undefined,
+  tool: ToolId,
+): ErrorShape | null {
+  if (mayUseTool(who?.scope, tool)) return null;
+  return {
+    code: 'forbidden',
+    message: `${tool} is outside of what key "${who!.name}" may use`,
+    hint: 'Use what pml_search_tools finds. The owner of the key can widen its scope with "pml keys scope".',
+  };
+}
+
 /** Every MCP client is an agent, whatever else its key allows: no agent decides for a person. */
 export function asAgent(who: Principal): Principal {
   return { ...who, role: 'agent' };
@@ -46,15 +72,33 @@ export function ownershipOf({ sharing }: Pick<Settings, 'sharing'>, { who }: Cal
 }
 
 /** Whether the caller may go on with a run: its own, nobody's, or anybody's for who decides about them. */
-export function isOwn({ who }: Caller, { owner }: Ownership): boolean {
-  return !who || owner === null || owner === who.user || may(who, 'decide');
+export function isOwn(caller: Caller, run: Begun): boolean {
+  const { who } = caller;
+  if (!who) return true;
+  return isOfItsKey(caller, run) && (run.owner === null || run.owner === who.user || may(who, 'decide'));
 }
 
-/** Continues a run as its owner, with the owner's credentials, also when another user says so. */
-export function onBehalf(caller: Caller, { owner }: Ownership): Caller {
+/** A key that may not use everything has to do with what it began itself: other runs show what it is not to see. */
+export function isOfItsKey({ who }: Pick<Caller, 'who'>, { begunWith }: Pick<Begun, 'begunWith'>): boolean {
+  return !hidesTools(who?.scope) || begunWith?.keyId === who!.keyId;
+}
+
+type Begun = Ownership & Pick<WorkflowRun, 'begunWith'>;
+
+/** The key and scope with which a run that begins now is continued later, by anybody. */
+export function begunWith({ who }: Pick<Caller, 'who'>): Pick<WorkflowRun, 'begunWith'> {
+  if (!who || (who.keyId === null && !who.scope)) return {};
+  return { begunWith: { keyId: who.keyId, ...(who.scope && { scope: who.scope }) } };
+}
+
+/**
+ * Continues a run as its owner, with the owner's credentials and the scope of its key, also when another user says so:
+ * who takes up a run did not choose what it calls.
+ */
+export function onBehalf(caller: Caller, { owner, begunWith }: Begun): Caller {
   if (owner === null) return caller;
-  const who = caller.who ?? { name: owner, role: 'agent' as const, keyId: null };
-  return { ...caller, who: { ...who, user: owner } };
+  const { scope: _, ...who } = caller.who ?? { name: owner, role: 'agent' as const, keyId: null };
+  return { ...caller, who: { ...who, user: owner, ...begunWith } };
 }
 
 /** Where values of earlier calls are known: the connection, or without one all that a user does over the API. */

@@ -111,7 +111,11 @@ export type GatewayEvent =
     }
   /** What the tool descriptions say of servers and tools; told once at the start, too. */
   | { readonly type: 'inventory_changed'; readonly inventory: string }
-  | { readonly type: 'key_changed'; readonly key_id: string; readonly state: 'created' | 'revoked' }
+  | {
+      readonly type: 'key_changed';
+      readonly key_id: string;
+      readonly state: 'created' | 'changed' | 'revoked';
+    }
   | { readonly type: 'config_reloaded'; readonly file: string; readonly servers: readonly string[] }
   | { readonly type: 'config_error'; readonly error: ErrorShape };
 

@@ -1,3 +1,4 @@
+import type { KeyScope, UsageLimit, UsageSpan, UsageUnit } from '../../core/vocabulary/key-scope.ts';
 import type { KeyRole } from '../../core/vocabulary/principal.ts';
 
 /** A key as it is kept: by its hash, never as it was shown to its creator. */
@@ -12,6 +13,8 @@ export interface ApiKey {
   readonly createdBy: string;
   readonly revokedAt: Date | null;
   readonly revokedBy: string | null;
+  /** Absent: everything that its role allows. */
+  readonly scope?: KeyScope;
 }
 
 /** Whatever changes here stands in the audit log as of the same commit. */
@@ -25,6 +28,65 @@ export interface KeyStore {
   list(): Promise<ApiKey[]>;
   /** By id, or by the name it has; null when there is none such that is not revoked. */
   revoke(idOrName: string, by: string, at: Date): Promise<ApiKey | null>;
+  /** As `revoke`; null: everything that its role allows. */
+  setScope(idOrName: string, scope: KeyScope | null, by: string, at: Date): Promise<ApiKey | null>;
+}
+
+export type Usage = Readonly<Record<UsageUnit, number>>;
+
+/** What a key has used since the window began, reserved amounts included. */
+export interface UsageWindow extends Usage {
+  readonly per: UsageSpan;
+  readonly startedAt: Date;
+}
+
+export interface UsageOrder {
+  readonly keyId: string;
+  /** Says which windows it counts in. */
+  readonly at: Date;
+  readonly amount: Usage;
+}
+
+export interface UsageReservation extends UsageOrder {
+  readonly limits: readonly UsageLimit[];
+}
+
+/** How much keys have used, for all gateways on the store. */
+export interface UsageStore {
+  /** Adds the amount to the windows of all limits, or to none; then the limit that stands against it. */
+  reserve(reservation: UsageReservation): Promise<UsageLimit | null>;
+  /** Adds what an earlier reservation was short of, or takes back what it was too much, in the same windows. */
+  correct(order: UsageOrder, spans: readonly UsageSpan[]): Promise<void>;
+  /** The windows that `at` lies in and that something was counted in. */
+  read(keyId: string, at: Date): Promise<UsageWindow[]>;
+  /** Forgets windows that began before. */
+  prune(before: Date): Promise<void>;
+}
+
+const SPAN_MS: Readonly<Record<UsageSpan, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+/** Also of every other gateway on the store. */
+export function windowStart(per: UsageSpan, at: Date): Date {
+  return new Date(Math.floor(at.getTime() / SPAN_MS[per]) * SPAN_MS[per]);
+}
+
+export function windowEnd(per: UsageSpan, at: Date): Date {
+  return new Date(windowStart(per, at).getTime() + SPAN_MS[per]);
+}
+
+/**
+ * Every store decides in the same way, given what is used with the amount added: a limit that is not used up yet admits
+ * one more, since what that takes is known only afterwards.
+ */
+export function exceeded(
+  { limits, amount }: Pick<UsageReservation, 'limits' | 'amount'>,
+  after: readonly (Usage & { readonly per: UsageSpan })[],
+): UsageLimit | null {
+  const isUsedUp = ({ unit, per, most }: UsageLimit) => {
+    const used = after.find((window) => window.per === per)?.[unit] ?? 0;
+    return used - amount[unit] >= most;
+  };
+  return limits.find(isUsedUp) ?? null;
 }
 
 export const AUDIT_ACTIONS = [
@@ -39,6 +101,8 @@ export const AUDIT_ACTIONS = [
   'restored',
   'always_allowed',
   'always_revoked',
+  'scope_changed',
+  'limit_reached',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -75,13 +139,18 @@ export interface AuditStore {
 /** What every store writes into the audit log by itself, with the change it is about. */
 type Entry = Omit<AuditEntry, 'seq'>;
 
-export function keyCreated({ id, name, user, role, createdAt, createdBy }: ApiKey): Entry {
-  const details = { name, user, role };
+export function keyCreated({ id, name, user, role, scope, createdAt, createdBy }: ApiKey): Entry {
+  const details = { name, user, role, ...(scope && { scope }) };
   return { at: createdAt, actor: createdBy, action: 'key_created', subject: id, hash: null, details };
 }
 
 export function keyRevoked({ id, name, user, role }: ApiKey, by: string, at: Date): Entry {
   return { at, actor: by, action: 'key_revoked', subject: id, hash: null, details: { name, user, role } };
+}
+
+export function scopeChanged({ id, name, user, scope }: ApiKey, by: string, at: Date): Entry {
+  const details = { name, user, scope: scope ?? null };
+  return { at, actor: by, action: 'scope_changed', subject: id, hash: null, details };
 }
 
 /** The hash is that of the exact call. */

@@ -1,11 +1,12 @@
 import type { DriftMark } from '../../core/capabilities/lifecycle.ts';
 import type { ExecutionTrace, RunKind, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
+import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { GraphStore, RollupStore } from './graph-store.ts';
-import type { AuditStore, KeyStore } from './people-store.ts';
+import type { AuditStore, KeyStore, UsageStore } from './people-store.ts';
 import type { SuggestionStore } from './suggestion-store.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 
@@ -28,6 +29,7 @@ export interface Store {
   readonly suggestions: SuggestionStore;
   readonly keys: KeyStore;
   readonly audit: AuditStore;
+  readonly usage: UsageStore;
   close(): Promise<void>;
 }
 
@@ -312,6 +314,8 @@ export interface EpisodicStore {
 }
 
 export interface WorkflowRun extends Ownership {
+  /** The key it was begun with, and the scope that the key had then; absent: by the owner, or by PML itself. */
+  readonly begunWith?: { readonly keyId: string | null; readonly scope?: KeyScope };
   readonly id: string;
   /** `call`: a tool call, a program or a capability, which is written down when it has to wait for a person. */
   readonly kind: 'call' | 'workflow';

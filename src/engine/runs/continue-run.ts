@@ -1,7 +1,7 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import { recordDecision } from '../calls/approvals.ts';
-import { isOwn, maySee } from '../people/roles.ts';
+import { isOfItsKey, isOwn, maySee } from '../people/roles.ts';
 import type { Approval, WorkflowRun } from '../ports.ts';
 import type { ActiveRuns } from '../workflow/active-runs.ts';
 import { resumeRun } from '../workflow/resume-run.ts';
@@ -28,7 +28,7 @@ export async function continueRun(
   const { isPerson = false } = caller;
   const run = await ports.store.runs.get(runId);
   // What one may not see is not there.
-  if (!run || (caller.who && !maySee(caller.who, run))) {
+  if (!run || (caller.who && !maySee(caller.who, run)) || !isOfItsKey(caller, run)) {
     throw new PmlError('not_found', `Run ${runId} not found`, { hint: 'See "pml runs ls".' });
   }
   if (action !== 'status' && !isOwn(caller, run)) {

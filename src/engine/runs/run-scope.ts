@@ -1,3 +1,5 @@
+import type { Caller } from '../caller.ts';
+import type { Admissions } from '../calls/admissions.ts';
 import type { Approvals } from '../calls/approvals.ts';
 import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
@@ -11,10 +13,11 @@ import type { ToolCall } from './run-service.ts';
 export interface RunScope {
   readonly ports: FlowPorts;
   readonly approvals: Approvals;
+  readonly admissions: Admissions;
   readonly traces: TraceQueue;
   readonly settings: Settings;
   /** Finds the tool, listing its server first if need be; throws when there is none. */
-  readonly findTool: (call: ToolCall) => Promise<CatalogueEntry>;
+  readonly findTool: (call: ToolCall, caller?: Pick<Caller, 'who'>) => Promise<CatalogueEntry>;
   readonly capabilities: CapabilityRegistry;
   readonly programs: ProgramCache;
 }

@@ -26,7 +26,7 @@ type SingleRuns = Pick<RunService, 'executeTool' | 'executeCode' | 'executeCapab
 export function createSingleRuns(scopeNow: () => RunScope): SingleRuns {
   return {
     async executeTool(call, caller) {
-      const scope = ofOneRun(scopeNow());
+      const scope = ofOneRun(asSeenBy(scopeNow(), caller));
       let entry: CatalogueEntry;
       try {
         entry = await scope.findTool(call);

@@ -5,7 +5,7 @@ import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import { levelOfProgram, recordLevel } from '../calls/call-tool.ts';
-import { isOwn, ownershipOf } from '../people/roles.ts';
+import { begunWith, isOwn, ownershipOf } from '../people/roles.ts';
 import type { WorkflowRun } from '../ports.ts';
 import type { RunScope } from '../runs/run-scope.ts';
 
@@ -67,6 +67,7 @@ export function runRecord(
     sessionId: caller.sessionId,
     origin: caller.origin ?? 'agent',
     ...ownershipOf(settings, caller),
+    ...begunWith(caller),
     intentText: intent === null ? null : String(redact(intent)),
     plan: keptPlan(plan, redact(recordedPart(plan, isRecorded)) as Plan),
     status: 'running',

@@ -1,5 +1,7 @@
+import { narrowed } from '../../core/policy/within-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
+import type { Store, WorkflowRun } from '../ports.ts';
 import { ofOneRun } from '../runs/run.ts';
 import type { RunScope } from '../runs/run-scope.ts';
 import type { RunResult } from '../runs/run-service.ts';
@@ -25,15 +27,25 @@ export async function resumeRun(
   const scope = ofOneRun(whole);
   const { store } = scope.ports;
   const lease = activeRuns.newLease();
-  const run = await store.runs.claim(runId, lease);
-  if (!run) {
+  const claimed = await store.runs.claim(runId, lease);
+  if (!claimed) {
     const stored = await store.runs.get(runId);
     if (!stored) throw new PmlError('not_found', `Run ${runId} not found`);
     return tellStored(stored, await store.approvals.list({ runId }));
   }
+  const run = await asNow(store, claimed);
   const plan = run.plan ?? { tasks: [], inputs: [] };
   const targets = await Promise.all(plan.tasks.map((task) => targetOf(scope, task)));
   return await driveRun(scope, activeRuns, { run, lease, plan, targets, isStored: true, goesOn }, caller);
+}
+
+/** A key that was narrowed since it began the run is held to both scopes. */
+async function asNow(store: Store, run: WorkflowRun): Promise<WorkflowRun> {
+  const { begunWith } = run;
+  if (!begunWith || begunWith.keyId === null) return run;
+  const key = await store.keys.get(begunWith.keyId);
+  const scope = narrowed(key?.scope, begunWith.scope);
+  return { ...run, begunWith: { ...begunWith, ...(scope && { scope }) } };
 }
 
 /** Takes up what a gateway that has gone left running. Who asked for it is not waiting any more. */

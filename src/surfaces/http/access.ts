@@ -63,6 +63,7 @@ export function createAccess(token: string, options: AccessOptions = {}): Access
     user: key.user,
     role: key.role,
     keyId: key.id,
+    ...(key.scope && { scope: key.scope }),
   });
 
   return {

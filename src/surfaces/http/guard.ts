@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
-import { may, type Right } from '../../engine/people/roles.ts';
+import { isRestricted, may, type Right } from '../../engine/people/roles.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import type { Access, Logins } from './access.ts';
@@ -99,7 +99,7 @@ export function countFailures(now: () => number): Failures {
  */
 export function requireRight(
   access: Access,
-  { rightFor }: RouteRights,
+  { rightFor, isScoped }: RouteRights,
   failures: Failures,
   share: FairShare,
 ): MiddlewareHandler {
@@ -117,6 +117,11 @@ export function requireRight(
         `A key with role ${who.role} may not ${context.req.method} ${context.req.path}`,
         'Use a key with another role; an operator can create one with "pml keys create".',
       );
+    }
+    if (who && isRestricted(who) && !isScoped(context.req.method, context.req.path)) {
+      const what = `${context.req.method} ${context.req.path}`;
+      const why = `Key "${who.name}" may use only some tools, and ${what} is not limited to them`;
+      return refuse(context, 403, 'forbidden', why, 'Use a key without rules for tools and servers.');
     }
     if (who) {
       // The owner is not limited, and neither are decisions, which others wait for.
@@ -167,25 +172,29 @@ export function refuse(
 
 /** Routes that are not operations: pages, streams and other protocols. */
 const OTHERS: readonly RouteRight[] = [
-  { method: 'GET', path: '/', right: 'read' },
+  { method: 'GET', path: '/', right: 'read', scoped: true },
   { method: 'GET', path: '/metrics', right: 'read' },
   { method: 'POST', path: '/bridge', right: 'bridge' },
-  { method: '*', path: '/mcp', right: 'run' },
-  { method: '*', path: '/mcp/all', right: 'run' },
-  { method: '*', path: '/mcp/servers/:name', right: 'run' },
+  { method: '*', path: '/mcp', right: 'run', scoped: true },
+  { method: '*', path: '/mcp/all', right: 'run', scoped: true },
+  { method: '*', path: '/mcp/servers/:name', right: 'run', scoped: true },
   { method: 'GET', path: '/api/events', right: 'read' },
-  { method: 'GET', path: '/api/openapi.json', right: 'read' },
+  { method: 'GET', path: '/api/openapi.json', right: 'read', scoped: true },
 ];
 
 interface RouteRight {
   readonly method: string;
   readonly path: string;
   readonly right: Right;
+  /** As of operations. */
+  readonly scoped?: true;
 }
 
 interface RouteRights {
   /** The right a request needs. Unlisted routes need `manage`. */
   rightFor(method: string, path: string): Right;
+  /** Whether keys that may use only some tools may ask. Unlisted routes are not for them. */
+  isScoped(method: string, path: string): boolean;
   /** Whether a route pattern has an explicit right. */
   isListed(method: string, path: string): boolean;
 }
@@ -193,16 +202,15 @@ interface RouteRights {
 export function routeRights(operations: readonly AnyOperation[] = OPERATIONS): RouteRights {
   const routes = [...OTHERS, ...operations.flatMap(routesOf)];
   const table = routes.map((route) => ({ ...route, matches: matcher(route.path) }));
+  const find = (method: string, path: string) => {
+    // A HEAD request reveals the same as a GET, except for the body.
+    const asked = method === 'HEAD' ? 'GET' : method;
+    const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    return table.find((route) => (route.method === '*' || route.method === asked) && route.matches(bare));
+  };
   return {
-    rightFor(method, path) {
-      // A HEAD request reveals the same as a GET, except for the body.
-      const asked = method === 'HEAD' ? 'GET' : method;
-      const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-      const found = table.find(
-        (route) => (route.method === '*' || route.method === asked) && route.matches(bare),
-      );
-      return found?.right ?? 'manage';
-    },
+    rightFor: (method, path) => find(method, path)?.right ?? 'manage',
+    isScoped: (method, path) => find(method, path)?.scoped ?? false,
     isListed(method, path) {
       return table.some((route) => route.path === path && (route.method === '*' || route.method === method));
     },
@@ -210,9 +218,10 @@ export function routeRights(operations: readonly AnyOperation[] = OPERATIONS): R
 }
 
 /** Its own route, and the generic one by name. */
-function routesOf({ name, right, http }: AnyOperation): RouteRight[] {
-  const byName = { method: 'POST', path: `/api/operations/${name}`, right };
-  return http ? [{ method: http.method, path: `/api${http.path}`, right }, byName] : [byName];
+function routesOf({ name, right, scoped, http }: AnyOperation): RouteRight[] {
+  const rights = { right, ...(scoped && { scoped }) };
+  const byName = { method: 'POST', path: `/api/operations/${name}`, ...rights };
+  return http ? [{ method: http.method, path: `/api${http.path}`, ...rights }, byName] : [byName];
 }
 
 /** `:name` matches one segment of the path. */

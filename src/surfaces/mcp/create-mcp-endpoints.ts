@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonContentType, isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import type { Lane } from '../../core/vocabulary/key-scope.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../engine/gateway.ts';
+import { mayReach } from '../../engine/people/roles.ts';
 import type { JsonObject, Logger, UpstreamEvent } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
@@ -140,14 +142,16 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     }
   });
 
+  const inLane = (lane: Lane) => (lane === 'search' ? served : natives[lane === 'both' ? 1 : 0]!.served);
+
   return {
-    gateway: (request, who) => served.fetch(request, who),
+    gateway: (request, who) => inLane(who.scope?.lane ?? 'search').fetch(request, who),
     native: (request, who) => {
       const isAsked = new URL(request.url).searchParams.get('meta') === '1';
-      return natives[isAsked ? 1 : 0]!.served.fetch(request, who);
+      return inLane(who.scope?.lane ?? (isAsked ? 'both' : 'native')).fetch(request, who);
     },
     server: async (name, request, who) => {
-      if (isAttached(name)) return await open(name).served.fetch(request, who);
+      if (isAttached(name) && mayReach(who, name)) return await open(name).served.fetch(request, who);
       const message = `Server "${name}" not found on this gateway`;
       return rpcResponse(404, { code: RPC.invalidParams, message });
     },

@@ -32,14 +32,15 @@ export interface RequestCaller extends Caller {
 
 /** An MCP server as clients see it, independent of the transport. Errors are thrown in their wire form. */
 export interface Endpoint {
-  serverInfo(): Promise<ServerInfo>;
+  /** As this client may know it. */
+  serverInfo(who: Principal): Promise<ServerInfo>;
   handle(request: ClientRequest): Promise<JsonObject>;
   /** A notification from a client. */
   hear(method: string, params: JsonObject, who: Principal): void;
   /** Subscribes a modern client to resources; returns those that can be watched. */
   watch(client: UpstreamClient, uris: readonly string[], who: Principal): Promise<readonly string[]>;
   /** The input schema of a tool whose arguments clients mirror in HTTP headers; null for other tools. */
-  mirroredSchema(tool: string): Promise<JsonObject | null>;
+  mirroredSchema(tool: string, who: Principal): Promise<JsonObject | null>;
   /** Forgets a client that is gone. */
   forget(clientId: string): void;
 }

@@ -1,3 +1,4 @@
+import { mayReach } from '../../engine/people/roles.ts';
 import type { Audience, JsonObject } from '../../engine/ports.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import { isGraveEnough } from './pass-through/log-levels.ts';
@@ -19,7 +20,7 @@ export class FanOut {
     this.#subscriptions = subscriptions;
   }
 
-  listChanged(list: ListKind, params: JsonObject = {}, audience: Audience = EVERYBODY): void {
+  listChanged(list: ListKind, params: JsonObject = {}, audience: ServerAudience = EVERYBODY): void {
     for (const session of this.#served.sessions()) {
       if (concerns(session, audience)) session.tell(`notifications/${list}/list_changed`, params);
     }
@@ -27,7 +28,7 @@ export class FanOut {
   }
 
   /** To its subscribers; if it comes from a user's own process, to that user only. */
-  resourceUpdated(uri: string, params: JsonObject, audience: Audience = EVERYBODY): void {
+  resourceUpdated(uri: string, params: JsonObject, audience: ServerAudience = EVERYBODY): void {
     for (const session of this.#served.sessions()) {
       if (!concerns(session, audience) || !this.#subscriptions.watches(session.clientId, uri)) continue;
       session.tell('notifications/resources/updated', { ...params, uri });
@@ -36,7 +37,7 @@ export class FanOut {
   }
 
   /** A server's log message: to the client of its request, or else to its user. */
-  remark(method: string, params: JsonObject, audience: Audience): void {
+  remark(method: string, params: JsonObject, audience: ServerAudience): void {
     for (const session of this.#served.sessions()) {
       if (concerns(session, audience) && this.#sessionWants(session, method, params, audience)) {
         session.tell(method, params);
@@ -55,8 +56,12 @@ export class FanOut {
   }
 }
 
-function concerns(channel: ClientChannel, { clientId, user }: Audience): boolean {
-  if (user !== null && user !== channel.user) return false;
+/** Whom something of a server is for. */
+type ServerAudience = Audience & { readonly server?: string };
+
+function concerns(channel: ClientChannel, { clientId, user, server }: ServerAudience): boolean {
+  if (user !== null && user !== channel.who.user) return false;
+  if (server !== undefined && !mayReach(channel.who, server)) return false;
   return clientId === null || clientId === channel.clientId;
 }
 

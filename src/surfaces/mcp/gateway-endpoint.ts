@@ -95,10 +95,10 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   };
   return {
     logLevels,
-    serverInfo: async () => ({
+    serverInfo: async (who) => ({
       info,
       capabilities: CAPABILITIES,
-      instructions: instructions(gateway.inventory()),
+      instructions: instructions(gateway.inventory({ who })),
     }),
     handle: async (request) => {
       const method = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;

@@ -2,7 +2,7 @@ import { parseToolId, splitToolId, type ToolId } from '../../core/vocabulary/ids
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import { nearestName } from '../../engine/catalogue/catalogue.ts';
 import { asListed } from '../../engine/catalogue/refresh-catalogue.ts';
-import type { Gateway } from '../../engine/gateway.ts';
+import type { Caller, Gateway } from '../../engine/gateway.ts';
 import type { JsonObject } from '../../engine/ports.ts';
 import type { ClientRequest, Endpoint } from './endpoint.ts';
 import type { GatewayEndpoint } from './gateway-endpoint.ts';
@@ -27,23 +27,20 @@ export interface NativeParts {
 /** `/mcp/all`: the tools of all servers as they are, for clients that search and check tools themselves. */
 export function createNativeEndpoint(parts: NativeParts): Endpoint {
   const { gateway, endpoint, withMeta } = parts;
-  let listed: readonly ToolDefinition[] = [];
-  let tools: ReadonlyMap<string, ToolDefinition> = new Map();
+  const named = new WeakMap<readonly ToolDefinition[], ReadonlyMap<string, ToolDefinition>>();
 
-  const current = async () => {
-    const offered = await gateway.offeredTools();
-    if (offered !== listed) {
-      listed = offered;
-      tools = namedTools(offered);
-    }
+  const current = async (caller: Pick<Caller, 'who'>) => {
+    const offered = await gateway.offeredTools(caller);
+    const tools = named.get(offered) ?? namedTools(offered);
+    named.set(offered, tools);
     return tools;
   };
   /**
    * Clients that know another spelling of ids, from `/mcp` or a trace, may use it. The view of an app calls its server's
    * tools by their own names, which are enough where only one server has them.
    */
-  const find = async (name: string): Promise<ToolDefinition | undefined> => {
-    const known = await current();
+  const find = async (name: string, caller: Caller): Promise<ToolDefinition | undefined> => {
+    const known = await current(caller);
     const found = known.get(name);
     if (found) return found;
     if (!name.includes(':')) {
@@ -57,7 +54,7 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
 
   const list = async (request: ClientRequest): Promise<JsonObject> => {
     const own = withMeta ? ((await endpoint.handle(request)).tools as readonly JsonObject[]) : [];
-    const passed = [...(await current())].map(([name, tool]) => {
+    const passed = [...(await current(request.caller))].map(([name, tool]) => {
       // A tool that runs as a task is called as one by PML, which waits for its result.
       const { execution: _, ...definition } = asListed(tool);
       return { ...withGatewayView(tool.server, definition), name };
@@ -67,9 +64,11 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
 
   const call = async (request: ClientRequest): Promise<JsonObject> => {
     const name = String(request.params.name);
-    const tool = await find(name);
+    const tool = await find(name, request.caller);
     if (!tool)
-      return withMeta && name.startsWith('pml') ? await endpoint.handle(request) : await unknown(name);
+      return withMeta && name.startsWith('pml')
+        ? await endpoint.handle(request)
+        : await unknown(name, request.caller);
     const { server } = tool;
     const result = await endpoint.logLevels.during(server, request, async () =>
       resultOf(await passCall(gateway, tool, request)),
@@ -80,10 +79,10 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
   };
 
   /** Returned as a failed tool, where the model sees it. */
-  const unknown = async (name: string): Promise<JsonObject> => {
-    const nearest = nearestName(name, [...(await current()).keys()]);
+  const unknown = async (name: string, caller: Caller): Promise<JsonObject> => {
+    const nearest = nearestName(name, [...(await current(caller)).keys()]);
     const server = gateway.settings().servers.find((one) => name.startsWith(`${one.name}__`))?.name;
-    const absent = (await gateway.absentServers()).find((one) => one.name === server);
+    const absent = (await gateway.absentServers(caller)).find((one) => one.name === server);
     return refusal({
       code: 'not_found',
       message: absent
@@ -94,16 +93,16 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
 
   return {
     ...endpoint,
-    async serverInfo() {
-      const { info, capabilities } = await endpoint.serverInfo();
-      return { info, capabilities, instructions: instructions(gateway.inventory(), withMeta) };
+    async serverInfo(who) {
+      const { info, capabilities } = await endpoint.serverInfo(who);
+      return { info, capabilities, instructions: instructions(gateway.inventory({ who }), withMeta) };
     },
     handle: (request) => {
       if (request.method === 'tools/list') return list(request);
       return request.method === 'tools/call' ? call(request) : endpoint.handle(request);
     },
-    async mirroredSchema(name) {
-      const tool = (await current()).get(name);
+    async mirroredSchema(name, who) {
+      const tool = (await current({ who })).get(name);
       return tool ? await parts.mirroredSchema(tool.server, tool.name) : null;
     },
   };

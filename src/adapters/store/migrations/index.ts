@@ -11,6 +11,7 @@ import * as growth from './0009-growth.ts';
 import * as lookups from './0010-lookups.ts';
 import * as origins from './0011-origins.ts';
 import * as traceOrder from './0012-trace-order.ts';
+import * as scopes from './0013-scopes.ts';
 
 /** In order, and never edited once released: each schema change is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -26,4 +27,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-lookups': lookups,
   '0011-origins': origins,
   '0012-trace-order': traceOrder,
+  '0013-scopes': scopes,
 };

@@ -1,13 +1,25 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql, type Updateable } from 'kysely';
+import {
+  type KeyScope,
+  USAGE_SPANS,
+  type UsageLimit,
+  type UsageSpan,
+} from '../../../core/vocabulary/key-scope.ts';
 import type { KeyRole } from '../../../core/vocabulary/principal.ts';
 import {
   type ApiKey,
   type AuditAction,
   type AuditEntry,
   type AuditStore,
+  exceeded,
   type KeyStore,
   keyCreated,
   keyRevoked,
+  scopeChanged,
+  type Usage,
+  type UsageOrder,
+  type UsageStore,
+  windowStart,
 } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded, json, text, textOrNull } from './codec.ts';
@@ -18,6 +30,27 @@ export function sqlKeys(db: Kysely<Database>): KeyStore {
       const row = await db.selectFrom('api_key').selectAll().where(column, '=', value).executeTakeFirst();
       return row ? fromRow(row) : null;
     });
+
+  const change = (
+    idOrName: string,
+    set: Updateable<Database['api_key']>,
+    entryOf: (key: ApiKey) => Omit<AuditEntry, 'seq'>,
+  ) =>
+    guarded(`Changing key "${idOrName}"`, () =>
+      db.transaction().execute(async (tx) => {
+        const row = await tx
+          .updateTable('api_key')
+          .set(set)
+          .where((e) => e.or([e('id', '=', idOrName), e('name', '=', idOrName)]))
+          .where('revoked_at', 'is', null)
+          .returningAll()
+          .executeTakeFirst();
+        if (!row) return null;
+        const key = fromRow(row);
+        await appendEntry(tx, entryOf(key));
+        return key;
+      }),
+    );
 
   return {
     get: (id) => where('id', id),
@@ -37,21 +70,9 @@ export function sqlKeys(db: Kysely<Database>): KeyStore {
       ),
 
     revoke: (idOrName, by, at) =>
-      guarded(`Revoking key "${idOrName}"`, () =>
-        db.transaction().execute(async (tx) => {
-          const row = await tx
-            .updateTable('api_key')
-            .set({ revoked_at: at, revoked_by: text(by) })
-            .where((e) => e.or([e('id', '=', idOrName), e('name', '=', idOrName)]))
-            .where('revoked_at', 'is', null)
-            .returningAll()
-            .executeTakeFirst();
-          if (!row) return null;
-          const key = fromRow(row);
-          await appendEntry(tx, keyRevoked(key, by, at));
-          return key;
-        }),
-      ),
+      change(idOrName, { revoked_at: at, revoked_by: text(by) }, (key) => keyRevoked(key, by, at)),
+    setScope: (idOrName, scope, by, at) =>
+      change(idOrName, { scope: json(scope) }, (key) => scopeChanged(key, by, at)),
   };
 }
 
@@ -66,6 +87,7 @@ function toRow(key: ApiKey) {
     created_by: text(key.createdBy),
     revoked_at: key.revokedAt,
     revoked_by: key.revokedBy,
+    scope: json(key.scope),
   };
 }
 
@@ -80,6 +102,83 @@ function fromRow(row: Selectable<Database['api_key']>): ApiKey {
     createdBy: row.created_by,
     revokedAt: row.revoked_at,
     revokedBy: row.revoked_by,
+    ...(row.scope !== null && { scope: row.scope as KeyScope }),
+  };
+}
+
+/** Undoes what was added to a window before a later one turned out to be full. */
+class Full extends Error {
+  readonly limit: UsageLimit;
+
+  constructor(limit: UsageLimit) {
+    super('A limit is reached');
+    this.limit = limit;
+  }
+}
+
+export function sqlUsage(db: Kysely<Database>): UsageStore {
+  const add = async (
+    tx: Kysely<Database>,
+    { keyId, at, amount }: UsageOrder,
+    spans: readonly UsageSpan[],
+  ): Promise<readonly (Usage & { readonly per: UsageSpan })[]> => {
+    // In one order, so that no two wait for each other.
+    const wanted = USAGE_SPANS.filter((span) => spans.includes(span));
+    const rows = await tx
+      .insertInto('key_usage')
+      .values(wanted.map((span) => ({ key_id: keyId, span, started_at: windowStart(span, at), ...amount })))
+      .onConflict((oc) =>
+        oc.columns(['key_id', 'span', 'started_at']).doUpdateSet((eb) => ({
+          calls: sql`greatest(0, key_usage.calls + ${eb.ref('excluded.calls')})`,
+          tokens: sql`greatest(0, key_usage.tokens + ${eb.ref('excluded.tokens')})`,
+          seconds: sql`greatest(0, key_usage.seconds + ${eb.ref('excluded.seconds')})`,
+        })),
+      )
+      .returningAll()
+      .execute();
+    return rows.map(({ span, calls, tokens, seconds }) => ({
+      per: span as UsageSpan,
+      calls,
+      tokens,
+      seconds,
+    }));
+  };
+
+  return {
+    reserve: (reservation) =>
+      guarded('Counting a call', async () => {
+        const spans = reservation.limits.map(({ per }) => per);
+        if (spans.length === 0) return null;
+        try {
+          await db.transaction().execute(async (tx) => {
+            const limit = exceeded(reservation, await add(tx, reservation, spans));
+            if (limit) throw new Full(limit);
+          });
+          return null;
+        } catch (error) {
+          if (error instanceof Full) return error.limit;
+          throw error;
+        }
+      }),
+    correct: (order, spans) =>
+      guarded('Counting a call', async () => {
+        if (spans.length > 0) await add(db, order, spans);
+      }),
+    read: (keyId, at) =>
+      guarded('Reading what a key has used', async () => {
+        const rows = await db.selectFrom('key_usage').selectAll().where('key_id', '=', keyId).execute();
+        return USAGE_SPANS.flatMap((per) => {
+          const start = windowStart(per, at).getTime();
+          const row = rows.find(({ span, started_at }) => span === per && started_at.getTime() === start);
+          if (!row) return [];
+          const { calls, tokens, seconds, started_at: startedAt } = row;
+          return [{ per, startedAt, calls, tokens, seconds }];
+        });
+      }),
+    prune: (before) =>
+      guarded('Forgetting what keys have used', async () => {
+        await db.deleteFrom('key_usage').where('started_at', '<', before).execute();
+      }),
   };
 }
 

@@ -223,6 +223,7 @@ function toRow(run: WorkflowRun) {
     updated_at: run.updatedAt,
     owner: textOrNull(run.owner),
     visibility: run.visibility,
+    begun_with: json(run.begunWith),
   };
 }
 
@@ -244,5 +245,6 @@ function fromRow(
     updatedAt: row.updated_at,
     owner: row.owner,
     visibility: row.visibility as WorkflowRun['visibility'],
+    ...(row.begun_with !== null && { begunWith: row.begun_with as NonNullable<WorkflowRun['begunWith']> }),
   };
 }

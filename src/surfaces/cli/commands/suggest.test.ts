@@ -87,8 +87,8 @@ test('[LEARN-22] the next step is told with its chance and reason', async () => 
     { node: 'done', score: 0.25, reason: '1 of 4 runs with files:read ended after it' },
   ];
   const system = on({
-    async predictNext(...question) {
-      asked.push(question);
+    async predictNext(intent, executed) {
+      asked.push([intent, executed]);
       return next;
     },
   });

@@ -37,7 +37,7 @@ interface EventData {
   readonly training_stopped: object;
   readonly ranker_trained: { runs: number; loss: number; seconds: number };
   readonly inventory_changed: { inventory: string };
-  readonly key_changed: { key_id: string; state: 'created' | 'revoked' };
+  readonly key_changed: { key_id: string; state: 'created' | 'changed' | 'revoked' };
   readonly config_reloaded: { file: string; servers: readonly string[] };
   readonly config_error: { error: ErrorShape };
 }

@@ -5,6 +5,7 @@ import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { READ_RESULT } from '../../../engine/code/check-program.ts';
 import type { Caller, Gateway } from '../../../engine/gateway.ts';
 import type { Suggestion } from '../../../engine/learning/suggest.ts';
+import { mayReach } from '../../../engine/people/roles.ts';
 import type { JsonObject, ToolResult } from '../../../engine/ports.ts';
 import type {
   CapabilityCall,
@@ -96,7 +97,8 @@ async function executeOneTool(
   request: ClientRequest,
 ): Promise<JsonObject> {
   const { gateway, recent, logLevels, shrink } = toolContext;
-  const server = serverOf(call.tool, gateway);
+  const named = serverOf(call.tool, gateway);
+  const server = named !== null && mayReach(request.caller.who, named) ? named : null;
   const sent = Object.keys(request.meta).length === 0 ? call : { ...call, meta: request.meta };
   const run = () => gateway.executeTool(sent, request.caller);
   const made = await (server === null ? run() : logLevels.during(server, request, run));

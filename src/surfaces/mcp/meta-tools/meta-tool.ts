@@ -4,7 +4,7 @@ import { type ErrorShape, PmlError } from '../../../core/vocabulary/pml-error.ts
 import { oneLine } from '../../../core/vocabulary/text.ts';
 import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
-import { may } from '../../../engine/people/roles.ts';
+import { isRestricted, may } from '../../../engine/people/roles.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { RunError } from '../../../engine/runs/run-service.ts';
 import { jsonSchema } from '../../../operations/input-fields.ts';
@@ -75,6 +75,8 @@ export function metaTool(operation: AnyOperation, mcp: McpTool, present?: Presen
     async call(sent, toolContext, request) {
       if (!may(request.caller.who, operation.right))
         throw new PmlError('forbidden', `${name} requires the right "${operation.right}"`);
+      if (!operation.scoped && isRestricted(request.caller.who))
+        throw new PmlError('forbidden', `${name} is not for keys that may use only some tools`);
       return await run(readArguments(name, input, inputSchema, sent), toolContext, request);
     },
   };

@@ -1,4 +1,5 @@
 import type { Gateway } from '../../../engine/gateway.ts';
+import { mayReach } from '../../../engine/people/roles.ts';
 import type { UpstreamClient } from '../../../engine/ports.ts';
 import type { ClientSubscriptions } from '../client-subscriptions.ts';
 import type { ClientRequest } from '../endpoint.ts';
@@ -23,11 +24,12 @@ export class LogLevels {
   }
 
   /** Sent to running servers now, and to others when they start. */
-  async set({ params, caller: { client } }: ClientRequest): Promise<Record<string, never>> {
+  async set({ params, caller: { client, who } }: ClientRequest): Promise<Record<string, never>> {
     const { level } = params;
     if (!isLogLevel(level)) throw invalidParams(`Unknown log level "${level}"`);
     this.#subscriptions.setLevel(client.id, level);
-    await Promise.all(this.#servers.ready().map((server) => this.#tell(server, client, level)));
+    const servers = this.#servers.ready().filter((server) => mayReach(who, server));
+    await Promise.all(servers.map((server) => this.#tell(server, client, level)));
     return {};
   }
 

@@ -36,7 +36,7 @@ export class Resources {
 
   async list({ params, caller }: ClientRequest): Promise<JsonObject> {
     const page = await this.#listings.page('resources', 'resources/list', 'resources', params.cursor, caller);
-    const own = params.cursor === undefined ? await this.#skills.manifests() : [];
+    const own = params.cursor === undefined ? await this.#skills.manifests(caller) : [];
     const passed = page.items.map(({ server, item }) => ({
       ...item,
       uri: gatewayUri(server, String(item.uri)),
@@ -58,7 +58,7 @@ export class Resources {
   }
 
   async read({ params, meta, caller }: ClientRequest): Promise<JsonObject> {
-    if (this.#skills.owns(params.uri)) return await this.#skills.read(params.uri);
+    if (this.#skills.owns(params.uri)) return await this.#skills.read(params.uri, caller);
     const named = parseGatewayUri(params.uri);
     if ('result' in named) return { contents: [this.#results.contents(named.result)] };
     const { server, uri } = named;

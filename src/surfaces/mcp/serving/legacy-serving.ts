@@ -71,7 +71,7 @@ export class LegacyServing {
     if (id === null) return rpcResponse(400, { code: -32000, message: 'Bad Request: no session yet' });
     const session = this.#sessions.get(id);
     // A session belongs to the key that opened it; other callers get 404.
-    if (session?.isOf(who)) return await session.fetch(request, body);
+    if (session?.isOf(who)) return await session.fetch(request, body, who);
     return rpcResponse(404, { code: RPC.sessionNotFound, message: 'Session not found' });
   }
 
@@ -87,7 +87,7 @@ export class LegacyServing {
     try {
       const session = new LegacySession({
         endpoint: this.#endpoint,
-        serverInfo: await this.#endpoint.serverInfo(),
+        serverInfo: await this.#endpoint.serverInfo(who),
         who,
         now: this.#options.now,
         onError: this.#options.onError,
@@ -95,7 +95,7 @@ export class LegacyServing {
         onClose: (closed) => this.#closed(closed),
       });
       await session.open();
-      return await session.fetch(request, body);
+      return await session.fetch(request, body, who);
     } catch (error) {
       return thrownResponse(error, body);
     }
@@ -114,7 +114,7 @@ export class LegacyServing {
 
   /** Closes an idle session of the user with the most sessions; false if all of theirs are in use. */
   #closeIdlest({ user }: Principal): boolean {
-    const byUser = Map.groupBy(this.#sessions.values(), (session) => session.user);
+    const byUser = Map.groupBy(this.#sessions.values(), (session) => session.who.user);
     const most = [...byUser].reduce((a, b) => (b[1].length > a[1].length ? b : a));
     // A user with as many sessions as anyone else loses one of their own.
     const crowd = (byUser.get(user)?.length ?? 0) >= most[1].length ? byUser.get(user)! : most[1];
@@ -140,18 +140,19 @@ export interface LegacySessionOptions {
  */
 export class LegacySession implements ClientChannel {
   readonly clientId = randomUUID();
-  readonly user: string;
   readonly logLevel = null;
   readonly #options: LegacySessionOptions;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
   readonly #running = new Map<RequestId, ServerContext>();
+  /** As it was with the last request: what a key may do can change during a session. */
+  #who: Principal;
   #streams = 0;
   #usedAt: number;
 
   constructor(options: LegacySessionOptions) {
     this.#options = options;
-    this.user = options.who.user;
+    this.#who = options.who;
     this.#usedAt = options.now();
     this.#transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => this.clientId,
@@ -161,7 +162,7 @@ export class LegacySession implements ClientChannel {
     });
     this.#server = rawServer(options.serverInfo, {
       onRequest: (method, params, context) => this.#handle(method, params, context),
-      onNotification: (method, params) => options.endpoint.hear(method, params, options.who),
+      onNotification: (method, params) => options.endpoint.hear(method, params, this.#who),
     });
     this.#server.onerror = options.onError;
     this.#server.onclose = () => options.onClose(this);
@@ -172,7 +173,11 @@ export class LegacySession implements ClientChannel {
   }
 
   isOf({ keyId }: Principal): boolean {
-    return this.#options.who.keyId === keyId;
+    return this.#who.keyId === keyId;
+  }
+
+  get who(): Principal {
+    return this.#who;
   }
 
   /** Since when it has been idle; null while in use. */
@@ -180,7 +185,8 @@ export class LegacySession implements ClientChannel {
     return this.#running.size > 0 || this.#streams > 0 ? null : this.#usedAt;
   }
 
-  async fetch(request: Request, body: unknown): Promise<Response> {
+  async fetch(request: Request, body: unknown, who: Principal): Promise<Response> {
+    this.#who = who;
     this.#usedAt = this.#options.now();
     const response = await this.#transport.handleRequest(request, { parsedBody: body });
     if (request.method !== 'GET' || !response.ok) return response;
@@ -214,7 +220,7 @@ export class LegacySession implements ClientChannel {
       const told = { ...progress, progressToken };
       context.mcpReq.notify({ method: 'notifications/progress', params: told }).catch(() => {});
     };
-    const { who } = this.#options;
+    const { who } = this;
     const sessionId = namedClient(context.http?.req, who) ?? this.clientId;
     const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress, who };
     this.#running.set(id, context);

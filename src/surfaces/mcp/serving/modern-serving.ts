@@ -86,9 +86,9 @@ export class ModernServing {
     const message = (body ?? {}) as Message;
     try {
       const { method, params } = message;
-      const serverInfo = await this.#endpoint.serverInfo();
+      const serverInfo = await this.#endpoint.serverInfo(who);
       const schema =
-        method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name)) : null;
+        method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name), who) : null;
       const incoming: Incoming = { serverInfo, message, schema, who, isUnknownMethod: false };
       this.#incoming.set(request, incoming);
       if (method === 'subscriptions/listen') return await this.#listen(request, message, who);
@@ -140,7 +140,7 @@ export class ModernServing {
         if (progressToken !== undefined) tell('notifications/progress', { ...progress, progressToken });
       },
     };
-    this.#requests.set(call.id, { clientId: call.id, user: who.user, logLevel: parts.logLevel, tell });
+    this.#requests.set(call.id, { clientId: call.id, who, logLevel: parts.logLevel, tell });
     try {
       return await this.#held.answer(
         call,

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../engine/ports.ts';
 /** A client that can be notified, on a connection or during one of its requests. */
 export interface ClientChannel {
   readonly clientId: string;
-  readonly user: string;
+  readonly who: Principal;
   /** For a modern request; null if it wants no log messages. */
   readonly logLevel: string | null;
   tell(method: string, params: JsonObject): void;

@@ -1,7 +1,9 @@
 import { type Skill, skillEntry } from '@modelcontextprotocol/server/ext/skills';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import { isUnlisted } from '../../../engine/capabilities/capability-registry.ts';
 import { skillFolder } from '../../../engine/capabilities/manage-capabilities.ts';
-import type { Gateway } from '../../../engine/gateway.ts';
+import type { Caller, Gateway } from '../../../engine/gateway.ts';
+import { isRestricted } from '../../../engine/people/roles.ts';
 import type { Capability, Logger } from '../../../engine/ports.ts';
 
 /** A capability as a skill: its entry in the extension, and its files by URI. */
@@ -28,27 +30,33 @@ export class ListedSkills {
     this.#logger = logger;
   }
 
-  async all(): Promise<readonly ListedSkill[]> {
-    // All clients get the same ones.
+  /** All clients get the same ones, but for those that may use only some tools. */
+  async all({ who }: Pick<Caller, 'who'>): Promise<readonly ListedSkill[]> {
     const active = (await this.#capabilities().list()).filter(
       (one) => one.state === 'active' && one.visibility === 'shared' && !isUnlisted(one),
     );
     const kept = await Promise.all(active.map(async (one) => [one.id, await this.#keep(one)] as const));
     this.#kept = new Map(kept);
-    const all = kept.flatMap(([, { listed }]) => listed ?? []);
+    const isHidden = who && isRestricted(who) ? await this.#hiddenFrom(who) : () => false;
+    const all = kept.flatMap(([id, { listed }]) => (isHidden(id) ? [] : (listed ?? [])));
     // Two slugs may yield the same name, and thus the same URI: the first wins.
     const seen = new Set<string>();
     return all.filter(({ skill: { uri } }) => !seen.has(uri) && seen.add(uri));
   }
 
+  async #hiddenFrom(who: Principal): Promise<(id: string) => boolean> {
+    const seen = new Set((await this.#capabilities().list({ who })).map(({ id }) => id));
+    return (id) => !seen.has(id);
+  }
+
   /** By the URI of its manifest. */
-  async find(uri: string): Promise<ListedSkill | null> {
-    return (await this.all()).find(({ skill }) => skill.uri === uri) ?? null;
+  async find(uri: string, caller: Pick<Caller, 'who'>): Promise<ListedSkill | null> {
+    return (await this.all(caller)).find(({ skill }) => skill.uri === uri) ?? null;
   }
 
   /** A file of any skill; undefined if the URI is unknown. */
-  async file(uri: string): Promise<string | undefined> {
-    const owner = (await this.all()).find(({ files }) => files.has(uri));
+  async file(uri: string, caller: Pick<Caller, 'who'>): Promise<string | undefined> {
+    const owner = (await this.all(caller)).find(({ files }) => files.has(uri));
     return owner?.files.get(uri);
   }
 

@@ -1,4 +1,5 @@
 import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/server/ext/skills';
+import type { Caller } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import { invalidParams } from '../rpc-error.ts';
@@ -27,8 +28,8 @@ export class Skills {
     this.#listed = listed;
   }
 
-  async list({ params: { cursor }, modern }: ClientRequest): Promise<JsonObject> {
-    const all = (await this.#listed.all()).map(({ skill }) => skill);
+  async list({ params: { cursor }, modern, caller }: ClientRequest): Promise<JsonObject> {
+    const all = (await this.#listed.all(caller)).map(({ skill }) => skill);
     const from = cursor === undefined ? 0 : all.findIndex(({ uri }) => uri === decode(cursor)) + 1;
     if (cursor !== undefined && from === 0)
       throw invalidParams('The list has changed; start again without a cursor');
@@ -37,8 +38,8 @@ export class Skills {
     return { skills, ...(last && { nextCursor: encode(last.uri) }), ...cacheFields(modern) };
   }
 
-  async get({ params: { uri }, modern }: ClientRequest): Promise<JsonObject> {
-    const found = await this.#listed.find(String(uri));
+  async get({ params: { uri }, modern, caller }: ClientRequest): Promise<JsonObject> {
+    const found = await this.#listed.find(String(uri), caller);
     if (!found) throw invalidParams(`Skill ${uri} not found`);
     return { skill: found.skill, ...cacheFields(modern) };
   }
@@ -48,15 +49,15 @@ export class Skills {
     return String(uri).startsWith(SCHEME);
   }
 
-  async read(uri: string): Promise<JsonObject> {
-    const text = await this.#listed.file(uri);
+  async read(uri: string, caller: Pick<Caller, 'who'>): Promise<JsonObject> {
+    const text = await this.#listed.file(uri, caller);
     if (text === undefined) throw invalidParams(`Resource ${uri} not found`);
     return { contents: [{ uri, ...mimeTypeOf(uri), text }] };
   }
 
   /** For `resources/list`: the manifests, which refer to the other files. */
-  async manifests(): Promise<readonly JsonObject[]> {
-    return (await this.#listed.all()).map(manifestOf);
+  async manifests(caller: Pick<Caller, 'who'>): Promise<readonly JsonObject[]> {
+    return (await this.#listed.all(caller)).map(manifestOf);
   }
 
   /** For `resources/templates/list`. */

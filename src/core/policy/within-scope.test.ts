@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { toolId } from '../vocabulary/ids.ts';
+import { FULL_SCOPE, type KeyScope } from '../vocabulary/key-scope.ts';
+import { hidesTools, limitsOf, loopsOf, mayUseServer, mayUseTool, narrowed } from './within-scope.ts';
+
+const only = (allow: readonly string[], deny: readonly string[] = []): KeyScope => ({
+  ...FULL_SCOPE,
+  tools: { allow, deny },
+});
+const servers = (allow: readonly string[], deny: readonly string[] = []): KeyScope => ({
+  ...FULL_SCOPE,
+  servers: { allow, deny },
+});
+const read = toolId('disk', 'read');
+
+test('[SCOPE-2] one glob must allow a tool and none deny it; what denies applies to every spelling', () => {
+  expect(mayUseTool(undefined, read)).toBe(true);
+  expect(mayUseTool(only(['disk:*']), read)).toBe(true);
+  expect(mayUseTool(only(['disk:*'], ['*:read']), read)).toBe(false);
+  expect(mayUseTool(only(['DISK:*']), read)).toBe(false);
+  expect(mayUseTool(only(['*'], ['DISK:R*']), read)).toBe(false);
+  expect(mayUseTool(only([]), read)).toBe(false);
+  expect(mayUseTool(servers(['mail']), read)).toBe(false);
+  expect(mayUseTool({ ...only(['disk:*']), servers: { allow: ['*'], deny: ['disk'] } }, read)).toBe(false);
+  // A name that continues another is another.
+  expect(mayUseTool(servers(['disk']), toolId('disk2', 'read'))).toBe(false);
+  expect(mayUseTool(only(['disk:read']), toolId('disk', 'read_all'))).toBe(false);
+});
+
+test('[SCOPE-3] a server is reached where one of its tools could be used', () => {
+  expect(mayUseServer(only(['disk:read']), 'disk')).toBe(true);
+  expect(mayUseServer(only(['disk:read']), 'mail')).toBe(false);
+  expect(mayUseServer(only(['*:read']), 'mail')).toBe(true);
+  expect(mayUseServer(only(['d*']), 'disk')).toBe(true);
+  expect(mayUseServer(only(['*'], ['mail:*']), 'mail')).toBe(false);
+  expect(mayUseServer(only(['*'], ['mail:send']), 'mail')).toBe(true);
+  expect(mayUseServer(servers(['disk']), 'mail')).toBe(false);
+  expect(mayUseServer(only([]), 'disk')).toBe(false);
+});
+
+test('[SCOPE-7] a scope that was narrowed is held to both', () => {
+  const limit = { unit: 'calls', per: 'hour', most: 5 } as const;
+  const both = narrowed({ ...only(['disk:*']), limits: [limit], loops: 3 }, only(['*:read', 'mail:*']))!;
+  expect(mayUseTool(both, read)).toBe(true);
+  expect(mayUseTool(both, toolId('mail', 'send'))).toBe(false);
+  expect(mayUseTool(both, toolId('disk', 'write'))).toBe(false);
+  expect(mayUseServer(both, 'mail')).toBe(false);
+  expect([limitsOf(both), loopsOf(both)]).toEqual([[limit], 3]);
+  expect(narrowed(undefined, both)).toBe(both);
+  expect(hidesTools(narrowed(FULL_SCOPE, FULL_SCOPE))).toBe(false);
+  expect(hidesTools(narrowed(both, FULL_SCOPE))).toBe(true);
+});
