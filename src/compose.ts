@@ -132,6 +132,22 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
       return await addServer(source(options), name, entry);
     },
 
+    async readImport({ mirror, via, set = {}, url, header }, source) {
+      const { findServer, entryOfServer } = await import('./adapters/config/registry-entry.ts');
+      const { OpenApiDocument, readDocument } = await import('./adapters/upstream/openapi-document.ts');
+      const { entryOfApi } = await import('./adapters/upstream/openapi-tools.ts');
+      const file = resolve(cwd, mirror ?? source);
+      const content = await readDocument(file);
+      if (mirror === undefined && ('openapi' in content || 'swagger' in content))
+        return entryOfApi(file, OpenApiDocument.of(file, content), { url, headers: header });
+      const server = findServer(content, mirror === undefined ? null : source);
+      return entryOfServer(server, { values: set, ...(via !== undefined && { via }) });
+    },
+
+    async sandboxProblem() {
+      return await (await import('./adapters/upstream/confine.ts')).sandboxProblem();
+    },
+
     async removeServer(options, name) {
       const { removeServer } = await import('./adapters/config/edit-config.ts');
       return await removeServer(source(options), name);

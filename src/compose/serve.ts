@@ -89,7 +89,7 @@ export async function serve(
     loginUrl: held.createLink(),
     dataDir: dir,
     settings,
-    notes: notesFor(settings, isDemo ? dir : null, takenPort),
+    notes: [...notesFor(settings, isDemo ? dir : null, takenPort), ...(await sandboxNotes(settings))],
     close: held.close,
   };
 }
@@ -114,6 +114,17 @@ async function askToHandOver(dir: string, port: number): Promise<void> {
   const bridge = createHttpBridge(port, await readToken(dir), userInfo().username);
   await bridge.call('hand_over', {}).catch(() => {});
   await bridge.close();
+}
+
+/** Said at once: such servers do not start. */
+async function sandboxNotes({ servers }: Settings): Promise<string[]> {
+  const confined = servers.filter(
+    (server) => server.transport === 'stdio' && server.sandbox && !server.disabled,
+  );
+  if (confined.length === 0) return [];
+  const problem = await (await import('../adapters/upstream/confine.ts')).sandboxProblem();
+  const names = confined.map(({ name }) => name).join(', ');
+  return problem === null ? [] : [`Servers with "sandbox" do not start (${names}): ${problem}.`];
 }
 
 function notesFor(settings: Settings, demoDir: string | null, takenPort: number | null): string[] {

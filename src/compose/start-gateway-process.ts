@@ -30,6 +30,7 @@ import { createApi } from '../surfaces/http/api/create-api.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
+import { createInboundOAuth } from '../surfaces/http/oauth/inbound-oauth.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { createBackups } from './maintenance.ts';
 import { createOperations } from './operations.ts';
@@ -135,6 +136,7 @@ export async function startGatewayProcess(
     const app = createApp({
       ...operations.routes,
       access,
+      oauth: createInboundOAuth({ gateway, access, keys: ring, logger }),
       logger,
       now: CLOCK.monotonic,
       allowedHosts: () => [

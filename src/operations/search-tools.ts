@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { suspicionsOf, warningOf } from '../engine/catalogue/inventory.ts';
 import { type SearchHit, scoreShares as sharesOf } from '../engine/catalogue/search.ts';
 import type { Caller, Gateway } from '../engine/gateway.ts';
 import { count } from './fields.ts';
@@ -50,6 +51,8 @@ const toolHit = z
     input_schema: z.unknown(),
     signature: z.string().optional(),
     brief: z.string().optional(),
+    /** Why its own words should not be trusted. */
+    warning: z.string().optional(),
     semantic_score: z.number(),
     graph_score: z.number(),
     final_score: z.number(),
@@ -164,6 +167,7 @@ function cut(reason: string): string {
 
 function hitToWire({ tool, signature, brief, related, ...scores }: SearchHit) {
   const { learnedShare, ...parts } = scores.parts;
+  const warning = warningOf(suspicionsOf(tool), 'this tool');
   return {
     tool_id: tool.id,
     server_id: tool.server,
@@ -171,6 +175,7 @@ function hitToWire({ tool, signature, brief, related, ...scores }: SearchHit) {
     input_schema: tool.inputSchema,
     ...(signature !== undefined && { signature }),
     ...(brief !== undefined && { brief }),
+    ...(warning !== null && { warning }),
     semantic_score: scores.semanticScore,
     graph_score: scores.graphScore,
     final_score: scores.finalScore,

@@ -39,6 +39,7 @@ import { keepCapabilityPrivate } from './keep-capability-private.ts';
 import { listAuditEntries } from './list-audit-entries.ts';
 import { listCapabilities } from './list-capabilities.ts';
 import { listCapabilityRuns } from './list-capability-runs.ts';
+import { listConnections } from './list-connections.ts';
 import { listDrift } from './list-drift.ts';
 import { listHiddenTools } from './list-hidden-tools.ts';
 import { listKeys } from './list-keys.ts';
@@ -59,6 +60,7 @@ import { renameCapability } from './rename-capability.ts';
 import { replayTrace } from './replay-trace.ts';
 import { restartServer } from './restart-server.ts';
 import { resumeRun } from './resume-run.ts';
+import { revokeConnection } from './revoke-connection.ts';
 import { revokeKey } from './revoke-key.ts';
 import { revokeLogin } from './revoke-login.ts';
 import { revokeStandingApproval } from './revoke-standing-approval.ts';
@@ -117,6 +119,7 @@ export const OPERATIONS = [
   listAuditEntries,
   listCapabilities,
   listCapabilityRuns,
+  listConnections,
   listDrift,
   listHiddenTools,
   listKeys,
@@ -137,6 +140,7 @@ export const OPERATIONS = [
   replayTrace,
   restartServer,
   resumeRun,
+  revokeConnection,
   revokeKey,
   revokeLogin,
   revokeStandingApproval,

@@ -77,6 +77,28 @@ export async function testClient(
   return { verdict: 'fail', complaints: ['the client ended with an error'] };
 }
 
+/** All scenarios for authorization servers; `person` opens the page that the suite asks somebody to open. */
+export async function testAuthorizationServer(
+  server: { readonly url: string; readonly clientId: string; readonly resource: string },
+  callbackPort: number,
+  outputDir: string,
+  person: (page: string) => Promise<void>,
+): Promise<Outcomes> {
+  const { url, clientId, resource } = server;
+  const which = ['--url', url, '--client-id', clientId, '--resource', resource, '--port', `${callbackPort}`];
+  let text = '';
+  let isTold = false;
+  await runSuite(['authorization', ...which, '--output-dir', outputDir], (chunk) => {
+    text += chunk;
+    const page = /^https?:\S+[?]response_type=\S+$/m.exec(text)?.[0];
+    if (page === undefined || isTold) return;
+    isTold = true;
+    void person(page);
+  });
+  const checks = readChecks(outputDir, 'authorization-server-');
+  return new Map([...checks].map(([scenario, made]) => [scenario, judge(made)]));
+}
+
 /** A scenario that left no checks behind did not get that far. */
 export function judge(checks: readonly Check[]): Outcome {
   const bad = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
@@ -97,10 +119,11 @@ function readChecks(outputDir: string, prefix: string): Map<string, readonly Che
   );
 }
 
-function runSuite(args: readonly string[]): Promise<number> {
+function runSuite(args: readonly string[], onText?: (text: string) => void): Promise<number> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [SUITE, ...args], { maxBuffer: 256 * 1024 * 1024 }, () => {
       resolve(child.exitCode ?? 1);
     });
+    if (onText) child.stdout?.on('data', onText);
   });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { FULL_SCOPE } from '../../src/core/vocabulary/key-scope.ts';
-import type { ApiKey, Store } from '../../src/engine/ports.ts';
+import type { ApiKey, OAuthRecord, Store } from '../../src/engine/ports.ts';
 import { sampleApproval, sampleRun, sampleTrace } from '../support/samples.ts';
 import { conflict } from './store-conflict.ts';
 
@@ -157,5 +157,46 @@ export function peopleRules(store: () => Store): void {
     for (const run of runs) await store().runs.create(run);
     expect((await store().runs.list(2, user)).map(({ id }) => id)).toEqual([runs[2]!.id, runs[0]!.id]);
     expect((await store().runs.list(2)).map(({ id }) => id)).toEqual([runs[2]!.id, runs[1]!.id]);
+  });
+
+  test('[OAUTH-9] OAuth records are replaced, listed oldest first, removed with their grant, and swept', async () => {
+    const kind = `Kind-${randomUUID()}`;
+    const grantId = randomUUID();
+    const record = (id: string, over: Partial<OAuthRecord> = {}): OAuthRecord => ({
+      kind,
+      id,
+      grantId: null,
+      payload: { name: 'Ada\u2400', list: [1] },
+      expiresAt: new Date('2126-01-01T00:00:00.000Z'),
+      consumedAt: null,
+      ...over,
+    });
+    const { oauth } = store();
+    await oauth.put(record('a', { grantId }));
+    await oauth.put(record('b', { expiresAt: new Date('2020-01-01T00:00:00.000Z') }));
+    await oauth.put(record('c', { grantId }));
+    await oauth.put(record('a', { grantId, payload: { changed: true } }));
+    expect(await oauth.get(kind, 'a')).toEqual(record('a', { grantId, payload: { changed: true } }));
+    expect((await oauth.list(kind)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    expect(await oauth.get(kind, 'none')).toBeNull();
+    await oauth.sweep(AT);
+    expect(await oauth.get(kind, 'b')).toBeNull();
+    expect(await oauth.removeGrant(grantId)).toBe(true);
+    expect(await oauth.removeGrant(grantId)).toBe(false);
+    expect(await oauth.list(kind)).toEqual([]);
+    await oauth.put(record('d'));
+    await oauth.remove(kind, 'd');
+    expect(await oauth.get(kind, 'd')).toBeNull();
+  });
+
+  test('[OAUTH-8] of many who consume a record at once, one succeeds', async () => {
+    const record = { kind: 'Code', id: randomUUID(), grantId: null, payload: {}, consumedAt: null };
+    await store().oauth.put({ ...record, expiresAt: new Date('2126-01-01T00:00:00.000Z') });
+    const taken = await Promise.all(
+      Array.from({ length: 8 }, () => store().oauth.consume('Code', record.id, AT)),
+    );
+    expect(taken.filter(Boolean)).toEqual([true]);
+    expect((await store().oauth.get('Code', record.id))?.consumedAt).toEqual(AT);
+    expect(await store().oauth.consume('Code', 'none', AT)).toBe(false);
   });
 }

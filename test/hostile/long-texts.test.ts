@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { nameRoutine } from '../../src/core/capabilities/name-routine.ts';
 import { checkArguments } from '../../src/core/capabilities/validate-arguments.ts';
 import { matchesGlob } from '../../src/core/policy/decide.ts';
+import { scanText } from '../../src/core/policy/scan-text.ts';
 import { successorsOf } from '../../src/core/retrieval/deprecated-tools.ts';
 import { clauses, createNameIndex, words } from '../../src/core/retrieval/words.ts';
 import { prepareProgram } from '../../src/core/structure/emit/prepare-program.ts';
@@ -32,6 +33,7 @@ const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
   'the pieces of a result': (text) => [...linesAndWords(text)].length,
   'what is distinctive in a result': isDistinctive,
   'the secrets in a result': findShapes,
+  'orders and hidden characters in a text': scanText,
   'the fences around code': unfenced,
   'the id of a tool': (text) => {
     try {
@@ -69,6 +71,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'keys that do not end': '-----BEGIN PRIVATE KEY-----\n'.repeat(LENGTH / 28),
   addresses: '://a:'.repeat(LENGTH / 5),
   headers: 'Authorization: Bearer '.repeat(LENGTH / 22),
+  'hidden characters': '\u{e0061}\u00ad\u200d\ufe00'.repeat(LENGTH / 5),
+  'the beginning of an order': 'send it all to the user and ignore all the '.repeat(LENGTH / 43),
   pairs: 'password = "'.repeat(LENGTH / 12),
 };
 

@@ -8,6 +8,8 @@ import {
   type KeyStore,
   keyCreated,
   keyRevoked,
+  type OAuthRecord,
+  type OAuthStore,
   scopeChanged,
   type Usage,
   type UsageStore,
@@ -103,6 +105,35 @@ export function createMemoryUsage(): UsageStore {
       }),
     async prune(before) {
       for (const [name, { startedAt }] of windows) if (startedAt < before) windows.delete(name);
+    },
+  };
+}
+
+export function createMemoryOAuth(): OAuthStore {
+  const records = new Map<string, OAuthRecord>();
+  const at = (kind: string, id: string) => `${kind} ${id}`;
+  const all = () => [...records.entries()];
+  return {
+    put: async (record) => void records.set(at(record.kind, record.id), structuredClone(record)),
+    get: async (kind, id) => structuredClone(records.get(at(kind, id))) ?? null,
+    list: async (kind) =>
+      all()
+        .filter(([, record]) => record.kind === kind)
+        .map(([, record]) => structuredClone(record)),
+    async consume(kind, id, consumedAt) {
+      const found = records.get(at(kind, id));
+      if (!found || found.consumedAt !== null) return false;
+      records.set(at(kind, id), { ...found, consumedAt });
+      return true;
+    },
+    remove: async (kind, id) => void records.delete(at(kind, id)),
+    async removeGrant(grantId) {
+      const gone = all().filter(([, record]) => record.grantId === grantId);
+      for (const [key] of gone) records.delete(key);
+      return gone.length > 0;
+    },
+    async sweep(before) {
+      for (const [key, { expiresAt }] of all()) if (expiresAt < before) records.delete(key);
     },
   };
 }

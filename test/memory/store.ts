@@ -15,7 +15,7 @@ import {
   type ToolEmbedding,
 } from '../../src/engine/ports.ts';
 import { createMemoryGraphStore } from './graph-store.ts';
-import { createMemoryAudit, createMemoryKeys, createMemoryUsage } from './people-store.ts';
+import { createMemoryAudit, createMemoryKeys, createMemoryOAuth, createMemoryUsage } from './people-store.ts';
 import { createMemoryRollup } from './rollup-store.ts';
 import { createMemoryRunStore, isVisible, type LeasedRun } from './run-store.ts';
 import { createMemorySuggestions } from './suggestion-store.ts';
@@ -326,6 +326,7 @@ export function createMemoryStore(): Store {
     keys: createMemoryKeys(audit),
     audit,
     usage: createMemoryUsage(),
+    oauth: createMemoryOAuth(),
 
     async close() {},
   };

@@ -15,6 +15,8 @@ export interface DashboardOptions {
   readonly servers?: (folder: string) => Readonly<Record<string, object>>;
   /** The `pml` section of the configuration. */
   readonly pml?: Readonly<Record<string, unknown>>;
+  /** By default any free one. */
+  readonly port?: number;
 }
 
 export interface PageOptions {
@@ -54,7 +56,7 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
 
   const token = async () => (await readFile(join(data(), 'token'), 'utf8')).trim();
 
-  const start = async (port = '0') => {
+  const start = async (port = String(options.port ?? 0)) => {
     gateway = await launchPml(
       ['serve', '--port', port, '--data', data(), '--config', join(dir.path, 'pml.json')],
       { cwd: dir.path },

@@ -312,3 +312,74 @@ test('[CFG-2] every key of pml.json arrives', async () => {
     secrets: expect.arrayContaining(['f-123456', 'k-123456', 't-123456', 's-123456', 'a-123456', 'p-123456']),
   });
 });
+
+describe('OAuth', () => {
+  const load = async (oauth: unknown) => {
+    const root = await treeOf({ 'pml.json': JSON.stringify({ pml: { http: { oauth } } }) });
+    const { http } = await loadSettings({ env: {}, cwd: root, home: root, file: 'pml.json' });
+    return http;
+  };
+
+  test('[OAUTH-21] the address of the gateway becomes one of its host names', async () => {
+    expect(await load({ url: 'https://pml.example.com/' })).toEqual({
+      port: 8080,
+      host: '127.0.0.1',
+      hosts: ['pml.example.com'],
+      oauth: { url: 'https://pml.example.com' },
+    });
+    const issuer = { url: 'https://login.example.com', users: { ada: 'ada-agent' } };
+    expect((await load({ url: 'http://127.0.0.1:8080', issuer })).oauth?.issuer).toEqual({
+      ...issuer,
+      algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      userClaim: 'sub',
+      scopes: [],
+    });
+  });
+
+  test('[OAUTH-21] an address that is not safe, and an algorithm with a shared key, are refused', async () => {
+    const issuer = { url: 'https://login.example.com', users: {} };
+    for (const wrong of [
+      {},
+      { url: 'http://pml.example.com' },
+      { url: 'https://pml.example.com/gateway' },
+      { url: 'https://pml.example.com?x=1' },
+      { url: 'pml.example.com' },
+      { url: 'https://pml.example.com', issuer: { ...issuer, url: 'http://login.example.com' } },
+      { url: 'https://pml.example.com', issuer: { ...issuer, jwks_url: 'http://login.example.com/keys' } },
+      { url: 'https://pml.example.com', issuer: { ...issuer, algorithms: ['HS256'] } },
+      { url: 'https://pml.example.com', issuer: { ...issuer, algorithms: ['none'] } },
+      { url: 'https://pml.example.com', issuer: { ...issuer, algorithms: [] } },
+      { url: 'https://pml.example.com', issuer: { url: issuer.url } },
+    ])
+      await expect(load(wrong), JSON.stringify(wrong)).rejects.toMatchObject({ code: 'config_invalid' });
+  });
+});
+
+test('[OAS-4] the addresses of an API are those of its url and origins; its document lies beside the file', async () => {
+  const root = await treeOf({
+    'pml.json': JSON.stringify({
+      mcpServers: {
+        shop: {
+          openapi: 'apis/shop.json',
+          url: 'https://shop.example/v1?key=${KEY}',
+          origins: ['https://more.example/ignored', 'https://shop.example:443'],
+          headers: { 'X-Key': '${KEY}' },
+        },
+        unset: { openapi: 'a.json', origins: ['${NOT_SET}'] },
+      },
+    }),
+  });
+  const env = { KEY: 'k-1234567890' };
+  const settings = await loadSettings({ file: join(root, 'pml.json'), env, cwd: root, home: root });
+  expect(settings.servers).toMatchObject([
+    {
+      transport: 'openapi',
+      document: join(root, 'apis/shop.json'),
+      url: 'https://shop.example/v1?key=k-1234567890',
+      origins: ['https://more.example', 'https://shop.example'],
+      headers: { 'X-Key': 'k-1234567890' },
+    },
+    { name: 'unset', disabled: true, disabledReason: expect.stringContaining('NOT_SET') },
+  ]);
+  expect(settings.secrets).toContain('k-1234567890');
+});

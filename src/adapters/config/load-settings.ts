@@ -105,9 +105,16 @@ function fileOf({ file, cwd }: ConfigSource): string {
   return file === undefined ? join(cwd, 'pml.json') : resolve(cwd, file);
 }
 
-function runsOf(entry: { command?: unknown; args?: unknown; url?: unknown } | null): string {
-  const { command, args, url } = entry ?? {};
-  return [command ?? url, ...(Array.isArray(args) ? args : [])].map(String).join(' ');
+function runsOf(
+  entry: { command?: unknown; args?: unknown; url?: unknown; openapi?: unknown; origins?: unknown } | null,
+): string {
+  const { command, args, url, openapi, origins } = entry ?? {};
+  const places = openapi === undefined ? [url] : [openapi, url, origins].flat();
+  const words = command === undefined ? places : [command, ...(Array.isArray(args) ? args : [])];
+  return words
+    .filter((word) => word !== undefined)
+    .map(String)
+    .join(' ');
 }
 
 /**
@@ -191,7 +198,7 @@ function toSettings(
       waitMs: pml.store.wait_ms,
     },
     retention: { tracesDays: pml.retention.traces_days ?? null },
-    http: pml.http,
+    http: toHttp(pml.http),
     learning: {
       enabled: pml.learning.enabled,
       runFrom: pml.learning.run_from,
@@ -246,7 +253,25 @@ function toServer(
     const cwd = server.cwd === undefined ? null : path(server.cwd);
     const { command, args, env } = server;
     const idle = idleStopMs > 0 && { idleStopMs };
-    return { ...base, transport: 'stdio', command, args, env, cwd, folders: [cwd ?? here], ...idle };
+    const sandbox = toSandbox(server.sandbox, path);
+    return {
+      ...base,
+      transport: 'stdio',
+      command,
+      args,
+      env,
+      cwd,
+      folders: [cwd ?? here],
+      ...idle,
+      ...sandbox,
+    };
+  }
+  if (server.openapi !== undefined) {
+    const { url = null, origins = [], headers, auth } = server;
+    const places = [...origins, ...(url === null ? [] : [url])].map((place) => new URL(place).origin);
+    const token = auth?.kind === 'bearer' && { auth };
+    const document = path(server.openapi);
+    return { ...base, transport: 'openapi', document, url, origins: [...new Set(places)], headers, ...token };
   }
   return {
     ...base,
@@ -255,6 +280,38 @@ function toServer(
     headers: server.headers,
     ...(server.auth && { auth: toAuth(server.auth) }),
   };
+}
+
+function toHttp({ port, host, hosts, oauth }: Config['pml']['http']): Settings['http'] {
+  if (!oauth) return { port, host, hosts };
+  const url = new URL(oauth.url);
+  const { issuer } = oauth;
+  return {
+    port,
+    host,
+    hosts: [...hosts, url.host],
+    oauth: { url: url.origin, ...(issuer && { issuer: toIssuer(issuer) }) },
+  };
+}
+
+type IssuerConfig = NonNullable<NonNullable<Config['pml']['http']['oauth']>['issuer']>;
+
+function toIssuer({ url, jwks_url, audience, algorithms, user_claim, scopes, users }: IssuerConfig) {
+  return {
+    url,
+    ...(jwks_url !== undefined && { jwksUrl: jwks_url }),
+    ...(audience !== undefined && { audience }),
+    algorithms,
+    userClaim: user_claim,
+    scopes,
+    users,
+  };
+}
+
+function toSandbox(sandbox: ServerConfig['sandbox'], path: (text: string) => string) {
+  if (!sandbox) return {};
+  const { network, read, write } = sandbox === true ? { network: false, read: [], write: [] } : sandbox;
+  return { sandbox: { network, read: read.map(path), write: write.map(path) } };
 }
 
 type ServerAuth = NonNullable<Extract<ServerSettings, { transport: 'http' | 'sse' }>['auth']>;

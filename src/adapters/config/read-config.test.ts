@@ -137,6 +137,19 @@ describe('unknown keys and bad values', () => {
       '/x/pml.json:8:29 mcpServers.type.type is only valid for servers with "url"; remove or fix it',
       '/x/pml.json:9:71 mcpServers.twice.auth cannot be combined with an Authorization header; keep one of them',
     ]);
+    const apis = `{ "mcpServers": {
+  "nowhere": { "openapi": "a.json" },
+  "both": { "openapi": "a.json", "command": "x" },
+  "typed": { "openapi": "a.json", "url": "https://x", "type": "sse", "auth": { "kind": "authorization_code" } },
+  "stray": { "url": "https://x", "origins": ["https://y"] }
+} }`;
+    expect(problemsOf(apis)).toEqual([
+      '/x/pml.json:2:14 mcpServers.nowhere needs "url" or "origins" beside "openapi": the addresses that the document may send requests to',
+      '/x/pml.json:3:13 mcpServers.both.openapi cannot be combined with "command"; keep one of them',
+      '/x/pml.json:4:55 mcpServers.typed.type cannot be combined with "openapi"; remove it',
+      '/x/pml.json:4:70 mcpServers.typed.auth can only be of kind "bearer" with "openapi"',
+      '/x/pml.json:5:34 mcpServers.stray.origins is only valid for servers with "openapi"',
+    ]);
     expect(problemsOf('{ "mcpServers": { "__proto__": { "command": "x" } } }')[0]).toContain(
       'is not a valid server name',
     );

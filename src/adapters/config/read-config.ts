@@ -20,7 +20,7 @@ import {
   type SourceText,
 } from './source-text.ts';
 
-const STDIO_ONLY = ['args', 'env', 'cwd'];
+const STDIO_ONLY = ['args', 'env', 'cwd', 'sandbox'];
 
 const HTTP_ONLY = ['headers', 'auth'];
 
@@ -30,6 +30,9 @@ const NEEDED_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
   ['sse', 'url'],
   ['streamable-http', 'url'],
 ]);
+
+const NEEDS_PLACE =
+  'needs "url" or "origins" beside "openapi": the addresses that the document may send requests to';
 
 const BAD_NAME =
   'is not a valid server name; use letters, digits, "_", "-" and "." ("code" and "capability" are reserved)';
@@ -84,7 +87,9 @@ export function readConfig(
 
   for (const name of reader.unset.keys()) {
     const entry = Object(raw.mcpServers)[name];
-    if (String(entry?.url).includes('${')) entry.url = NOWHERE;
+    const known = (url: unknown) => (String(url).includes('${') ? NOWHERE : url);
+    if (entry?.url !== undefined) entry.url = known(entry.url);
+    if (Array.isArray(entry?.origins)) entry.origins = entry.origins.map(known);
   }
   const pathInFile = (path: JSONPath) =>
     path[0] === 'mcpServers' ? [...serversInFile, ...path.slice(1)] : path;
@@ -201,18 +206,26 @@ function checkServers(
 /** `key` is the offending key; null for the server as a whole. */
 function contradictions(entry: Record<string, unknown>): { key: string | null; message: string }[] {
   const has = (key: string) => entry[key] !== undefined;
-  if (has('command') && has('url')) {
-    return [{ key: 'url', message: 'cannot be combined with "command"; keep one of them' }];
-  }
-  if (!has('command') && !has('url')) {
+  for (const key of has('command') ? ['url', 'openapi'].filter(has) : [])
+    return [{ key, message: 'cannot be combined with "command"; keep one of them' }];
+  if (!has('command') && !has('url') && !has('openapi')) {
     return [{ key: null, message: 'needs "command" (a program to start) or "url" (a server to reach)' }];
   }
-  const found: { key: string; message: string }[] = [];
+  const found: { key: string | null; message: string }[] = [];
+  if (has('openapi')) {
+    if (!has('url') && !has('origins')) found.push({ key: null, message: NEEDS_PLACE });
+    const { kind } = Object(entry.auth);
+    if (kind !== undefined && kind !== 'bearer')
+      found.push({ key: 'auth', message: 'can only be of kind "bearer" with "openapi"' });
+    if (has('type')) found.push({ key: 'type', message: 'cannot be combined with "openapi"; remove it' });
+  } else if (has('origins')) {
+    found.push({ key: 'origins', message: 'is only valid for servers with "openapi"' });
+  }
   const [stray, owner] = has('command') ? [HTTP_ONLY, 'url'] : [STDIO_ONLY, 'command'];
   for (const key of stray.filter(has))
     found.push({ key, message: `is only valid for servers with "${owner}"` });
   const needed = NEEDED_BY_TYPE.get(entry.type);
-  if (needed !== undefined && !has(needed)) {
+  if (needed !== undefined && !has(needed) && !has('openapi')) {
     found.push({ key: 'type', message: `is only valid for servers with "${needed}"; remove or fix it` });
   }
   const headers = Object.keys(Object(entry.headers)).map((header) => header.toLowerCase());

@@ -30,6 +30,8 @@ export const DEFAULTS = {
   embedding: { kind: 'minilm' },
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256, wait_ms: 60_000 },
   http: { port: 8080, host: '127.0.0.1', hosts: [] as string[] },
+  /** Public keys only: with a shared key, everybody who can check a token could make one. */
+  issuer: { algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'], user_claim: 'sub', scopes: [] as string[] },
   learning: {
     enabled: true,
     run_from: LEAST_CONFIDENCE,
@@ -80,6 +82,58 @@ const hostName = z.string().regex(/^[A-Za-z0-9.-]+(?::\d{1,5})?$/, {
   error: 'must be a host name, optionally with a port, for example "pml.example.com"',
 });
 
+const safeUrl = httpUrl.refine((url) => !URL.canParse(url) || isSafe(new URL(url)), {
+  error: 'must start with https://; http:// is only for this machine',
+});
+const publicUrl = safeUrl.refine(
+  (url) => !URL.canParse(url) || url.replace(/\/$/, '') === new URL(url).origin,
+  {
+    error: 'must be an address without a path, for example "https://pml.example.com"',
+  },
+);
+
+function isSafe({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+}
+
+const issuer = z
+  .strictObject({
+    url: safeUrl.describe('The issuer, exactly as it stands in its tokens.'),
+    jwks_url: safeUrl.optional().describe('Where its keys are; if absent, its metadata says so.'),
+    audience: text()
+      .optional()
+      .describe('The audience that tokens must have; if absent, the address of the endpoint that is called.'),
+    algorithms: z
+      .array(
+        z.enum(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']),
+      )
+      .min(1)
+      .default([...DEFAULTS.issuer.algorithms])
+      .describe('The signatures that are accepted.'),
+    user_claim: text()
+      .default(DEFAULTS.issuer.user_claim)
+      .describe('The claim that names the user, for example sub or email.'),
+    scopes: z
+      .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'must be a scope without spaces' }))
+      .default(DEFAULTS.issuer.scopes)
+      .describe('Scopes that tokens must have.'),
+    users: z
+      .record(z.string(), text())
+      .describe(
+        'The key that each user acts with, by name: {"ada@example.com": "ada-agent"}. "*" is everybody else.',
+      ),
+  })
+  .optional()
+  .describe('Another authorization server that signs its tokens; if absent, PML has one of its own.');
+
+const oauth = z
+  .strictObject({
+    url: publicUrl.describe('The public address of this gateway, for example https://pml.example.com.'),
+    issuer,
+  })
+  .optional()
+  .describe('Logins of hosted clients, such as claude.ai, with OAuth. If absent, only keys are accepted.');
+
 const tools = z
   .strictObject({
     include: z
@@ -128,7 +182,29 @@ const server = z
       .default({})
       .describe('Additional environment variables. Their values are treated as secrets.'),
     cwd: text().optional().describe('Working directory; relative to this file.'),
-    url: httpUrl.optional().describe('Address of a server reached over HTTP.'),
+    sandbox: z
+      .union([
+        z.boolean(),
+        z.strictObject({
+          network: z.boolean().default(false).describe('Whether the server reaches the network.'),
+          read: z.array(text()).default([]).describe('Paths it may read; relative to this file.'),
+          write: z.array(text()).default([]).describe('Paths it may change; relative to this file.'),
+        }),
+      ])
+      .optional()
+      .describe(
+        'With command: the server runs in a sandbox (bubblewrap), without network and without files of the user.',
+      ),
+    url: httpUrl.optional().describe('Address of a server reached over HTTP; with openapi, of the API.'),
+    openapi: text()
+      .optional()
+      .describe('An OpenAPI 3 document, relative to this file: its operations become tools.'),
+    origins: z
+      .array(httpUrl)
+      .optional()
+      .describe(
+        'With openapi: the addresses that the document may send requests to, for example https://api.example.com; that of url is one of them.',
+      ),
     headers: z
       .record(z.string(), z.string())
       .default({})
@@ -161,7 +237,13 @@ const server = z
       .default(DEFAULTS.server.concurrency)
       .describe('Maximum number of parallel calls; further calls wait.'),
   })
-  .meta({ oneOf: [{ required: ['command'] }, { required: ['url'] }] });
+  .meta({
+    oneOf: [
+      { required: ['command'] },
+      { required: ['url'], not: { required: ['openapi'] } },
+      { required: ['openapi'] },
+    ],
+  });
 
 const rules = (what: string) => z.array(toolGlob).default(DEFAULTS.permissions.rules).describe(what);
 const permissions = z
@@ -290,6 +372,7 @@ const pml = z
           .describe(
             'Additional host names of the gateway, as browsers and clients send them: pml.example.com, or with a port.',
           ),
+        oauth,
       })
       .prefault({})
       .describe('Where pml serve listens.'),

@@ -173,6 +173,16 @@ export interface Database {
     hash: string | null;
     details: unknown;
   };
+  oauth_record: {
+    seq: Generated<number>;
+    kind: string;
+    /** Of codes and tokens the SHA-256, in hex. */
+    id: string;
+    grant_id: string | null;
+    payload: unknown;
+    expires_at: Date;
+    consumed_at: Date | null;
+  };
   ranker_params: {
     seq: Generated<number>;
     id: string;

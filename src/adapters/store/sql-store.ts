@@ -5,7 +5,7 @@ import { sqlApprovals } from './sql/approvals.ts';
 import { sqlCapabilities } from './sql/capabilities.ts';
 import { sqlGraph } from './sql/graph.ts';
 import { sqlEmbeddings, sqlEpisodes, sqlRankerParams } from './sql/learning.ts';
-import { sqlAudit, sqlKeys, sqlUsage } from './sql/people.ts';
+import { sqlAudit, sqlKeys, sqlOAuth, sqlUsage } from './sql/people.ts';
 import { sqlRollup } from './sql/rollup.ts';
 import { sqlRuns } from './sql/runs.ts';
 import { sqlSuggestions } from './sql/suggestions.ts';
@@ -35,6 +35,7 @@ export function createSqlStore(db: Kysely<Database>): SqlStore {
     keys: sqlKeys(db),
     audit: sqlAudit(db),
     usage: sqlUsage(db),
+    oauth: sqlOAuth(db),
     close: () => db.destroy(),
   };
 }

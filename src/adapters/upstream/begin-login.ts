@@ -21,8 +21,10 @@ export interface LoginOptions {
 export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> {
   const { settings, tokens, redirectUrl, onDone } = options;
   const { name: server } = settings;
-  const oauth = settings.transport === 'stdio' ? null : oauthSettings(settings);
-  if (settings.transport === 'stdio' || !oauth) throw new UpstreamFault(noLogin(server));
+  if (settings.transport === 'stdio' || settings.transport === 'openapi')
+    throw new UpstreamFault(noLogin(server));
+  const oauth = oauthSettings(settings);
+  if (!oauth) throw new UpstreamFault(noLogin(server));
 
   const { url } = settings;
   let destination: URL | undefined;

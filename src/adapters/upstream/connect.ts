@@ -9,6 +9,7 @@ import {
 import type { ServerSettings, TokenStore, UpstreamClient, UpstreamFailure } from '../../engine/ports.ts';
 import { authorization } from './authorized-fetch.ts';
 import type { ChildRegistry } from './child-registry.ts';
+import { confined } from './confine.ts';
 import { Connection, type ConnectionListener } from './connection.ts';
 import { failureOf, reasonOf, UpstreamFault, unavailable } from './failure.ts';
 import { WatchedHttpTransport } from './http-transport.ts';
@@ -50,6 +51,7 @@ export interface ConnectOptions {
   readonly signal: AbortSignal;
   readonly info: { readonly name: string; readonly version: string };
   readonly registry: ChildRegistry;
+  readonly dataDir: string;
   readonly tokens: TokenStore;
   readonly stderr: RecentLines;
   onGarbage(line: string): void;
@@ -70,7 +72,22 @@ export interface Connected {
 
 /** Starts or reaches the server and negotiates a protocol era. Rejects with an UpstreamFault. */
 export function connect(options: ConnectOptions): Promise<Connected> {
-  return options.settings.transport === 'stdio' ? connectStdio(options) : connectHttp(options);
+  const { transport } = options.settings;
+  if (transport === 'openapi') return connectOpenApi(options);
+  return transport === 'stdio' ? connectStdio(options) : connectHttp(options);
+}
+
+/** The document is read at each start. */
+async function connectOpenApi(options: ConnectOptions): Promise<Connected> {
+  const { settings, stderr } = options;
+  if (settings.transport !== 'openapi') throw new TypeError('not an API');
+  const { OpenApiTransport } = await import('./openapi-transport.ts');
+  const transport = new OpenApiTransport(settings, (note) => stderr.append(`[pml] ${note}\n`));
+  try {
+    return await open(transport, options, true);
+  } catch (error) {
+    throw new UpstreamFault(failureOf(settings.name, error), error);
+  }
 }
 
 async function connectStdio(options: ConnectOptions, legacy = options.knownLegacy): Promise<Connected> {
@@ -88,7 +105,8 @@ async function connectStdio(options: ConnectOptions, legacy = options.knownLegac
 
 async function connectHttp(options: ConnectOptions): Promise<Connected> {
   const { settings } = options;
-  if (settings.transport === 'stdio') throw new TypeError('not reached over HTTP');
+  if (settings.transport === 'stdio' || settings.transport === 'openapi')
+    throw new TypeError('not reached over MCP');
   const url = new URL(settings.url);
   const access = await authorization(settings, options.tokens);
   const sse = () => open(new SSEClientTransport(url, access), options, true);
@@ -136,9 +154,10 @@ async function open(transport: Transport, options: ConnectOptions, legacy: boole
 }
 
 function stdioTransport(options: ConnectOptions): StdioTransport {
-  const { settings, registry, stderr, onGarbage, graceMs } = options;
+  const { settings, registry, stderr, onGarbage, graceMs, dataDir } = options;
   if (settings.transport !== 'stdio') throw new TypeError('not a process');
-  const { name: server, command, args, env, cwd } = settings;
+  const { name: server } = settings;
+  const { command, args, env, cwd } = confined(settings, dataDir);
   const limits = graceMs === undefined ? {} : { graceMs };
   return new StdioTransport({ server, command, args, env, cwd, registry, stderr, onGarbage, ...limits });
 }

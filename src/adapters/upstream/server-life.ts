@@ -24,6 +24,7 @@ export interface BackoffOptions {
 export interface ServerContext {
   readonly info: { readonly name: string; readonly version: string };
   readonly registry: ChildRegistry;
+  readonly dataDir: string;
   readonly tokens: TokenStore;
   readonly clock: Clock;
   readonly random: () => number;

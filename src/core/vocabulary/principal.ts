@@ -24,6 +24,13 @@ export interface Principal {
   readonly loginId?: string;
   /** Absent: everything that the role allows. */
   readonly scope?: KeyScope;
+  /** The OAuth client that acts for them; absent when they act themselves. */
+  readonly clientId?: string;
+}
+
+/** Whether two requests come from the same caller: a client does not share what its user's key has opened. */
+export function isSameCaller(a: Principal, b: Principal): boolean {
+  return a.keyId === b.keyId && a.clientId === b.clientId;
 }
 
 export const VISIBILITIES = ['private', 'shared'] as const;

@@ -130,9 +130,13 @@ function effectsOf(
 ): CapabilityProof['effects'] {
   const tools = toolsUsed.filter((node) => kindOf(node) === 'tool').toSorted();
   const named = new Set(tools.map((id) => id.slice(0, id.indexOf(':'))));
-  const hosts = servers.flatMap((server) =>
-    server.transport !== 'stdio' && named.has(server.name) ? [new URL(server.url).host] : [],
-  );
+  const hosts = servers
+    .filter((server) => named.has(server.name))
+    .flatMap((server) => {
+      if (server.transport === 'stdio') return [];
+      return server.transport === 'openapi' ? server.origins : [server.url];
+    })
+    .map((url) => new URL(url).host);
   const reads = (id: string) => catalogue.get(id as ToolId)?.tool.annotations?.readOnlyHint === true;
   return { tools, writes: tools.filter((id) => !reads(id)), hosts: [...new Set(hosts)].sort() };
 }

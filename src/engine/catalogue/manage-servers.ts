@@ -87,7 +87,9 @@ export function manageServers(
   return {
     async servers({ who } = {}) {
       const reached = upstream.servers().filter(({ name }) => mayReach(who, name));
-      return serverReports(reached, catalogueFor(catalogue.current(), who?.scope));
+      const records = await store.servers.list();
+      const words = new Map(records.map(({ name, identity }) => [name, identity.instructions]));
+      return serverReports(reached, catalogueFor(catalogue.current(), who?.scope), words);
     },
     absentServers: async ({ who } = {}) =>
       (await catalogue.absent()).filter(({ name }) => mayReach(who, name)),

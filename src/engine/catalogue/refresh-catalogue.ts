@@ -86,13 +86,21 @@ export function acceptedIdentity(now: UpstreamIdentity, accepted: UpstreamIdenti
 
 /** Of what decides which tools there are; secrets and limits do not. */
 export function settingsHash(server: ServerSettings, crypto: Crypto): string {
-  const facts =
-    server.transport === 'stdio'
-      ? [server.command, server.args, server.cwd, Object.keys(server.env)]
-      : [server.transport, server.url];
+  const facts = factsOf(server);
   const { rename, describe } = server;
   const words = rename || describe ? [rename ?? {}, describe ?? {}] : [];
   return crypto.sha256(canonicalJson([...facts, ...words]));
+}
+
+function factsOf(server: ServerSettings): unknown[] {
+  switch (server.transport) {
+    case 'stdio':
+      return [server.command, server.args, server.cwd, Object.keys(server.env)];
+    case 'openapi':
+      return [server.transport, server.document, server.url, server.origins];
+    default:
+      return [server.transport, server.url];
+  }
 }
 
 interface Change {

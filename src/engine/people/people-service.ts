@@ -112,6 +112,7 @@ function checkName(name: string): void {
 export interface KeyRing {
   byHash(hash: string): Promise<ApiKey | null>;
   byId(id: string): Promise<ApiKey | null>;
+  byName(name: string): Promise<ApiKey | null>;
   /** Something changed: the store is asked again. */
   forget(): void;
 }
@@ -141,6 +142,11 @@ export function createKeyRing(
   return {
     byHash: (hash) => look(`hash ${hash}`, () => keys.findByHash(hash)),
     byId: (id) => look(`id ${id}`, () => keys.get(id)),
+    byName: (name) =>
+      look(`name ${name}`, async () => {
+        const all = await keys.list();
+        return all.find((key) => key.name === name && key.revokedAt === null) ?? null;
+      }),
     forget() {
       epoch += 1;
       seen.clear();

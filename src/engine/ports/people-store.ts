@@ -103,6 +103,8 @@ export const AUDIT_ACTIONS = [
   'always_revoked',
   'scope_changed',
   'limit_reached',
+  'client_connected',
+  'client_disconnected',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -134,6 +136,36 @@ export interface AuditStore {
   append(entry: Omit<AuditEntry, 'seq'>): Promise<void>;
   /** Newest first. */
   list(query: AuditQuery): Promise<AuditEntry[]>;
+}
+
+/** One thing that the built-in authorization server keeps. */
+export interface OAuthRecord {
+  /** Such as `Client` or `RefreshToken`. */
+  readonly kind: string;
+  /** Unique within its kind. */
+  readonly id: string;
+  /** What ends together; null for what belongs to no grant. */
+  readonly grantId: string | null;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly expiresAt: Date;
+  /** When it was used up; null until then. */
+  readonly consumedAt: Date | null;
+}
+
+export interface OAuthStore {
+  /** Replaces the record of the same kind and id. */
+  put(record: OAuthRecord): Promise<void>;
+  /** Also one that has expired, until it is swept. */
+  get(kind: string, id: string): Promise<OAuthRecord | null>;
+  /** Oldest first. */
+  list(kind: string): Promise<OAuthRecord[]>;
+  /** False when it was consumed before or does not exist: of two at once, one gets true. */
+  consume(kind: string, id: string, at: Date): Promise<boolean>;
+  remove(kind: string, id: string): Promise<void>;
+  /** Everything of one grant; false when there was nothing. */
+  removeGrant(grantId: string): Promise<boolean>;
+  /** Removes what expired before. */
+  sweep(before: Date): Promise<void>;
 }
 
 /** What every store writes into the audit log by itself, with the change it is about. */

@@ -20,6 +20,8 @@ export interface Settings {
     readonly host: string;
     /** More names it is addressed by, through a proxy for one. */
     readonly hosts: readonly string[];
+    /** Absent: only keys are accepted. */
+    readonly oauth?: OAuthSettings;
   };
   readonly learning: LearningSettings;
   readonly workflow: WorkflowSettings;
@@ -29,6 +31,29 @@ export interface Settings {
   readonly templates: string | null;
   /** Values that must never be shown or stored: expanded variables, headers, configured env. */
   readonly secrets: readonly string[];
+}
+
+export interface OAuthSettings {
+  /** The public address of the gateway, an origin. */
+  readonly url: string;
+  /** Absent: the built-in authorization server. */
+  readonly issuer?: IssuerSettings;
+}
+
+/** An authorization server of somebody else, whose tokens are signed. */
+export interface IssuerSettings {
+  readonly url: string;
+  /** Absent: its metadata says so. */
+  readonly jwksUrl?: string;
+  /** Absent: the address of the endpoint that is called. */
+  readonly audience?: string;
+  readonly algorithms: readonly string[];
+  /** The claim that names the user. */
+  readonly userClaim: string;
+  /** Scopes that tokens must have. */
+  readonly scopes: readonly string[];
+  /** Names of keys by user; `*` is everybody else. */
+  readonly users: Readonly<Record<string, string>>;
 }
 
 interface ServerBase {
@@ -60,6 +85,8 @@ export type ServerSettings =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | null;
+      /** The server is confined; absent: it runs with the rights of the user. */
+      readonly sandbox?: ServerSandbox;
       /** Milliseconds without a request after which its process is ended; absent: never. */
       readonly idleStopMs?: number;
     })
@@ -69,7 +96,29 @@ export type ServerSettings =
       readonly headers: Readonly<Record<string, string>>;
       /** Absent: no proof beyond the headers, until the server asks for a login. */
       readonly auth?: ServerAuth;
-    });
+    })
+  | OpenApiSettings;
+
+/** What a confined server may do beside running programs of the system and keeping files in a home of its own. */
+export interface ServerSandbox {
+  readonly network: boolean;
+  /** Paths that it may read, and those that it may change. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
+/** An API that is no MCP server: its operations are the tools. */
+export interface OpenApiSettings extends ServerBase {
+  readonly transport: 'openapi';
+  /** Path of the OpenAPI document. */
+  readonly document: string;
+  /** Address of the API; null: the document's own. */
+  readonly url: string | null;
+  /** The only places that requests go to, `https://host:port`; with that of `url`. */
+  readonly origins: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly auth?: Extract<ServerAuth, { kind: 'bearer' }>;
+}
 
 /** How PML proves itself to a server reached over HTTP, besides plain headers. */
 export type ServerAuth =

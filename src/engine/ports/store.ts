@@ -6,7 +6,7 @@ import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { GraphStore, RollupStore } from './graph-store.ts';
-import type { AuditStore, KeyStore, UsageStore } from './people-store.ts';
+import type { AuditStore, KeyStore, OAuthStore, UsageStore } from './people-store.ts';
 import type { SuggestionStore } from './suggestion-store.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 
@@ -30,6 +30,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly audit: AuditStore;
   readonly usage: UsageStore;
+  readonly oauth: OAuthStore;
   close(): Promise<void>;
 }
 

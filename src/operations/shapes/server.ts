@@ -19,6 +19,15 @@ export const server = z
     /** Tools whose definition changed and must be accepted by a person. */
     changed_tools: z.array(z.string()),
     schema_tokens: z.number(),
+    /** Texts that may be meant to mislead a model or a person; `tool` is null for the server itself. */
+    suspicions: z.array(
+      z.object({
+        tool: z.string().nullable(),
+        kind: z.enum(['hidden_text', 'instruction', 'look_alike']),
+        at: z.string(),
+        what: z.string(),
+      }),
+    ),
     calls_in_flight: z.number(),
     calls_waiting: z.number(),
     /** Lines on stdout that were not messages. */
@@ -38,6 +47,7 @@ export function serverToWire(report: ServerReport) {
     tools: report.tools,
     changed_tools: report.changedTools,
     schema_tokens: report.schemaTokens,
+    suspicions: [...report.suspicions],
     calls_in_flight: report.callsInFlight,
     calls_waiting: report.callsWaiting,
     garbage_lines: report.garbageLines,

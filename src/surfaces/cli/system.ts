@@ -43,6 +43,25 @@ export interface SetupPlan {
   apply(): Promise<readonly string[]>;
 }
 
+export interface ImportOptions extends GlobalOptions {
+  /** A copy of a registry; without it, the source is a file. */
+  readonly mirror?: string;
+  /** `npm`, `pypi`, `oci` or `remote`. */
+  readonly via?: string;
+  readonly set?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  readonly header?: Readonly<Record<string, string>>;
+}
+
+/** A server that could be added. */
+export interface FoundServer {
+  readonly name: string;
+  /** As it would stand in the configuration. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** Notes for the person, one sentence each. */
+  readonly notes: readonly string[];
+}
+
 export interface TrustedConfig {
   readonly file: string;
   /** The programs and addresses it names, with variables unexpanded. */
@@ -160,6 +179,8 @@ export interface System {
   ): Promise<{ readonly file: string; readonly wasTrusted: boolean }>;
   /** Adds a server to the configuration; returns the file. */
   addServer(options: GlobalOptions, name: string, entry: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Reads a server from a registry's `server.json`, a copy of a registry, or an OpenAPI document; changes nothing. */
+  readImport(options: ImportOptions, source: string): Promise<FoundServer>;
   /** Removes a server from the configuration; returns the file. */
   removeServer(options: GlobalOptions, name: string): Promise<string>;
   /** Only while no gateway runs on the store. */
@@ -174,6 +195,8 @@ export interface System {
     to: string,
     onProgress: (progress: MaintenanceProgress) => void,
   ): Promise<MigrationReport>;
+  /** Why this system cannot confine servers; null if it can. */
+  sandboxProblem(): Promise<string | null>;
   createEmbedder(settings: Settings): Promise<Embedder>;
   /** Measures search and learning on data sets; returns one report per data set. */
   evaluate(

@@ -34,6 +34,8 @@ export interface Access {
   redeemLoginCode(code: string, about?: string): Promise<Session | null>;
   /** For a person who typed in a key; null if the key is invalid or revoked. */
   sessionFor(key: string, about?: string): Promise<Session | null>;
+  /** The user of a key, or the owner for null; null if the key is unknown or revoked. */
+  principalFor(keyId: string | null): Promise<Principal | null>;
   readonly logins: Pick<Logins, 'list' | 'revoke'>;
 }
 
@@ -66,17 +68,23 @@ export function createAccess(token: string, options: AccessOptions = {}): Access
     ...(key.scope && { scope: key.scope }),
   });
 
+  const principalFor = async (keyId: string | null) => {
+    const key = keyId === null ? null : await keys.byId(keyId);
+    if (keyId !== null) return key && principalOf(key);
+    return theOwner;
+  };
+
   return {
     logins,
+    principalFor,
     async identify(credential) {
       if (credential === undefined) return null;
       if (isLoginSecret(credential)) {
         const login = await logins.find(credential);
         if (!login) return null;
         // A login ends when its key is revoked.
-        const key = login.keyId === null ? null : await keys.byId(login.keyId);
-        if (login.keyId !== null && !key) return null;
-        return { ...(key ? principalOf(key) : theOwner), loginId: login.id };
+        const who = await principalFor(login.keyId);
+        return who && { ...who, loginId: login.id };
       }
       if (timingSafeEqual(digest(credential), digest(token))) return theOwner;
       const key = await keyOf(credential);

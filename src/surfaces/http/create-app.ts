@@ -19,6 +19,7 @@ import {
   tooMany,
   whoIs,
 } from './guard.ts';
+import type { InboundOAuth } from './oauth/inbound-oauth.ts';
 import type { Readiness } from './readiness.ts';
 
 const DEFAULTS = {
@@ -62,6 +63,8 @@ export interface AppOptions {
   readonly metrics?: () => Promise<{ readonly type: string; readonly text: string }>;
   /** The dashboard. */
   readonly page?: PageHandlers;
+  /** Logins of OAuth clients. */
+  readonly oauth?: InboundOAuth;
 }
 
 /**
@@ -121,9 +124,11 @@ export function createApp(options: AppOptions): Hono {
     });
   });
 
+  const { oauth } = options;
+  oauth?.mount(app, failures, page && ((request) => page.index(request)));
   if (page) mountPage(app, page);
   const rights = routeRights(options.operations);
-  app.use(requireRight(options.access, rights, failures, createFairShare(options.now)));
+  app.use(requireRight(options.access, rights, failures, createFairShare(options.now), oauth));
   app.post('/bridge', limit(DEFAULTS.maxBridgeBytes), async (context) => {
     const call = readCall(await context.req.text());
     if (call === null) return refuse(context, 400, 'invalid_argument', 'The body is not a valid call');

@@ -82,15 +82,26 @@ export interface Failures {
   areTooMany(): boolean;
 }
 
-export function countFailures(now: () => number): Failures {
+export function countFailures(now: () => number, most = DEFAULTS.failuresPerMinute): Failures {
   let failures: number[] = [];
   return {
     add: () => void failures.push(now()),
     areTooMany() {
       failures = failures.filter((at) => at > now() - 60_000);
-      return failures.length >= DEFAULTS.failuresPerMinute;
+      return failures.length >= most;
     },
   };
+}
+
+/** Tokens of OAuth clients. */
+export interface TokenCheck {
+  /**
+   * The caller with this token at this path; null if the token is not valid there. Tokens are for MCP endpoints only,
+   * and each for one of them.
+   */
+  identify(token: string, path: string): Promise<Principal | 'insufficient_scope' | null>;
+  /** `WWW-Authenticate` of a refused request: where its client finds out how to get a token. */
+  challenge(path: string, error: 'invalid_token' | 'insufficient_scope'): string | null;
 }
 
 /**
@@ -102,10 +113,20 @@ export function requireRight(
   { rightFor, isScoped }: RouteRights,
   failures: Failures,
   share: FairShare,
+  oauth?: TokenCheck,
 ): MiddlewareHandler {
   return async (context, next) => {
+    const { path } = context.req;
     const credential = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
-    const who = await access.identify(credential).catch((error) => PmlError.from(error));
+    const identify = async () =>
+      (await access.identify(credential)) ??
+      (credential === undefined ? null : ((await oauth?.identify(credential, path)) ?? null));
+    const who = await identify().catch((error) => PmlError.from(error));
+    if (who === 'insufficient_scope') {
+      const challenge = oauth?.challenge(path, who);
+      if (challenge) context.header('WWW-Authenticate', challenge);
+      return refuse(context, 403, 'forbidden', 'The token lacks a scope', 'Let the client ask for it.');
+    }
     if (who instanceof PmlError) return refuse(context, 503, who.code, who.message, who.hint);
     const right = rightFor(context.req.method, context.req.path);
     // Pages never need operations reserved for the owner.
@@ -125,7 +146,8 @@ export function requireRight(
     }
     if (who) {
       // The owner is not limited, and neither are decisions, which others wait for.
-      const isShared = who.keyId !== null && (right === 'read' || right === 'run');
+      const isShared =
+        (who.keyId !== null || who.clientId !== undefined) && (right === 'read' || right === 'run');
       const leave = isShared ? await share.enter(who.user, context.req.raw.signal) : () => {};
       if (leave === null) {
         const why = `${who.user} already has too many waiting requests`;
@@ -140,12 +162,15 @@ export function requireRight(
       context.header('Cache-Control', 'no-store');
       // An open event stream does not count.
       if (context.req.method === 'GET') leave();
-      if (who.keyId !== null || who.loginId !== undefined)
-        context.res = whileGood(context.res, () => access.identify(credential), leave);
+      if (who.keyId !== null || who.loginId !== undefined || who.clientId !== undefined)
+        context.res = whileGood(context.res, identify, leave);
       return;
     }
-    if (failures.areTooMany()) return tooMany(context);
+    const challenge = oauth?.challenge(path, 'invalid_token');
+    // Who sends nothing guesses nothing: a new client learns in any case where to log in.
+    if (failures.areTooMany() && (credential !== undefined || !challenge)) return tooMany(context);
     if (credential !== undefined) failures.add();
+    if (challenge) context.header('WWW-Authenticate', challenge);
     return refuse(
       context,
       401,

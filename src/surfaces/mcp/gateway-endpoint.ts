@@ -2,6 +2,7 @@ import { ProtocolError } from '@modelcontextprotocol/server';
 import { SKILLS_GET_METHOD, SKILLS_LIST_METHOD } from '@modelcontextprotocol/server/ext/skills';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import { nearestName } from '../../engine/catalogue/catalogue.ts';
+import { withWarning } from '../../engine/catalogue/inventory.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, Logger } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
@@ -156,9 +157,14 @@ const PRESENT: Readonly<Record<string, Present<never>>> = {
   search_tools: presentSearch,
   search_capabilities: presentCapabilities,
   suggest: presentSuggestion,
-  execute: presentExecute,
-  execute_workflow: presentExecuteWorkflow,
+  execute: warned(presentExecute),
+  execute_workflow: warned(presentExecuteWorkflow),
 };
+
+/** What tools gave may speak to the model. */
+function warned<T>(present: Present<T>): Present<T> {
+  return async (...given) => withWarning(await present(...given));
+}
 
 interface ToolList {
   /**

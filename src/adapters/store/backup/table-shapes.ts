@@ -1,7 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 
-/** Internal tables of one database that are meaningless in another. */
-const LEFT_OUT = ['kysely_migration', 'kysely_migration_lock', 'store_change'];
+/**
+ * Internal tables of one database that are meaningless in another, and what OAuth clients were granted: a restored
+ * backup must not bring back what was revoked since.
+ */
+const LEFT_OUT = ['kysely_migration', 'kysely_migration_lock', 'store_change', 'oauth_record'];
 
 /** How a table is dumped: values in PostgreSQL's text format, rows in a fixed order. */
 export interface TableShape {

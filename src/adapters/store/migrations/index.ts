@@ -12,6 +12,7 @@ import * as lookups from './0010-lookups.ts';
 import * as origins from './0011-origins.ts';
 import * as traceOrder from './0012-trace-order.ts';
 import * as scopes from './0013-scopes.ts';
+import * as oauth from './0014-oauth.ts';
 
 /** In order, and never edited once released: each schema change is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -28,4 +29,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0011-origins': origins,
   '0012-trace-order': traceOrder,
   '0013-scopes': scopes,
+  '0014-oauth': oauth,
 };

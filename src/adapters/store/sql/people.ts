@@ -15,6 +15,8 @@ import {
   type KeyStore,
   keyCreated,
   keyRevoked,
+  type OAuthRecord,
+  type OAuthStore,
   scopeChanged,
   type Usage,
   type UsageOrder,
@@ -221,5 +223,86 @@ function toAuditEntry(row: Selectable<Database['audit_log']>): AuditEntry {
     subject: row.subject,
     hash: row.hash,
     details: row.details as AuditEntry['details'],
+  };
+}
+
+export function sqlOAuth(db: Kysely<Database>): OAuthStore {
+  return {
+    put: (record) =>
+      guarded('Storing an OAuth record', async () => {
+        const changed = {
+          grant_id: textOrNull(record.grantId),
+          payload: json(record.payload),
+          expires_at: record.expiresAt,
+          consumed_at: record.consumedAt,
+        };
+        await db
+          .insertInto('oauth_record')
+          .values({ kind: record.kind, id: text(record.id), ...changed })
+          .onConflict((c) => c.columns(['kind', 'id']).doUpdateSet(changed))
+          .execute();
+      }),
+
+    get: (kind, id) =>
+      guarded('Reading an OAuth record', async () => {
+        const row = await db
+          .selectFrom('oauth_record')
+          .selectAll()
+          .where('kind', '=', kind)
+          .where('id', '=', text(id))
+          .executeTakeFirst();
+        return row ? toOAuthRecord(row) : null;
+      }),
+
+    list: (kind) =>
+      guarded('Listing OAuth records', async () =>
+        (
+          await db.selectFrom('oauth_record').selectAll().where('kind', '=', kind).orderBy('seq').execute()
+        ).map(toOAuthRecord),
+      ),
+
+    consume: (kind, id, at) =>
+      guarded('Using up an OAuth record', async () => {
+        const row = await db
+          .updateTable('oauth_record')
+          .set({ consumed_at: at })
+          .where('kind', '=', kind)
+          .where('id', '=', text(id))
+          .where('consumed_at', 'is', null)
+          .returning('seq')
+          .executeTakeFirst();
+        return row !== undefined;
+      }),
+
+    remove: (kind, id) =>
+      guarded('Removing an OAuth record', async () => {
+        await db.deleteFrom('oauth_record').where('kind', '=', kind).where('id', '=', text(id)).execute();
+      }),
+
+    removeGrant: (grantId) =>
+      guarded('Removing an OAuth grant', async () => {
+        const gone = await db
+          .deleteFrom('oauth_record')
+          .where('grant_id', '=', text(grantId))
+          .returning('seq')
+          .execute();
+        return gone.length > 0;
+      }),
+
+    sweep: (before) =>
+      guarded('Removing expired OAuth records', async () => {
+        await db.deleteFrom('oauth_record').where('expires_at', '<', before).execute();
+      }),
+  };
+}
+
+function toOAuthRecord(row: Selectable<Database['oauth_record']>): OAuthRecord {
+  return {
+    kind: row.kind,
+    id: row.id,
+    grantId: row.grant_id,
+    payload: row.payload as OAuthRecord['payload'],
+    expiresAt: row.expires_at,
+    consumedAt: row.consumed_at,
   };
 }

@@ -1,4 +1,6 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
+import { suspicionText } from '../../../engine/catalogue/inventory.ts';
 import type { Settings } from '../../../engine/ports.ts';
 import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
 import type { CommandModule } from '../command.ts';
@@ -40,6 +42,7 @@ export const doctorCommand: CommandModule = (program, { system, terminal, fail }
       show(await attempt('store', () => checkStore(system, options)));
       if (settings) {
         show(await attempt('embedding', () => checkEmbedding(system, settings)));
+        for (const check of await checkSandbox(system, settings)) show(check);
         for (const check of await checkServers(system, options)) show(check);
         if (options.tools) for (const check of await checkTools(system, options)) show(check);
       }
@@ -105,6 +108,24 @@ async function checkStore(system: System, options: GlobalOptions): Promise<Check
   } finally {
     await close();
   }
+}
+
+/** Nothing where no server asks for it. */
+async function checkSandbox(system: System, { servers }: Settings): Promise<Check[]> {
+  const confined = servers.filter((server) => server.transport === 'stdio' && server.sandbox);
+  if (confined.length === 0) return [];
+  const problem = await system.sandboxProblem();
+  const names = confined.map(({ name }) => name).join(', ');
+  if (problem === null)
+    return [{ name: 'sandbox', status: 'ok', message: `bubblewrap works; confined: ${names}` }];
+  return [
+    {
+      name: 'sandbox',
+      status: 'fail',
+      message: `${problem}; not started: ${names}`,
+      fix: 'Install it ("apt install bubblewrap") and allow user namespaces, or remove "sandbox" from these servers.',
+    },
+  ];
 }
 
 /** Starts every server and lists its tools: one line for all, and one more for each problem. */
@@ -209,7 +230,13 @@ function problemsOf(server: Answer<'list_servers'>['servers'][number], tried: Ch
     message: `${tool} has changed since you accepted it`,
     fix: 'Its calls need your approval, which shows the change; accept it with "pml servers accept".',
   }));
-  return [...(failed ? [failed] : []), ...changed];
+  const strange: Check[] = server.suspicions.map((suspicion) => ({
+    name: 'servers',
+    status: 'warn',
+    message: printable(`${suspicion.tool ?? name}: ${suspicionText(suspicion)}`),
+    fix: 'Read it; if it is not meant well, remove the server, or replace the text with "describe".',
+  }));
+  return [...(failed ? [failed] : []), ...changed, ...strange];
 }
 
 /** A change that is new, or that capabilities still wait for. */

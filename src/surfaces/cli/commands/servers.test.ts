@@ -21,6 +21,7 @@ const REPORT: ServerReport = {
   tools: 12,
   changedTools: [],
   schemaTokens: 3_000,
+  suspicions: [],
 };
 
 function systemWith(parts: Partial<Gateway>, running = true): Partial<System> {

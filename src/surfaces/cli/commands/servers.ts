@@ -10,6 +10,7 @@ import { confirmed, parsePair } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { changeLines } from '../tell-run.ts';
 import { withGateway } from '../with-gateway.ts';
+import { addImportCommand } from './servers-import.ts';
 import { addLoginCommand } from './servers-login.ts';
 
 interface Options extends GlobalOptions {
@@ -60,19 +61,11 @@ export const serversCommand: CommandModule = (program, context) => {
     .option('--cwd <dir>', 'working directory of the server')
     .option('--no-start', 'do not start the server to see whether it works')
     .addHelpText('after', ADD_EXAMPLES)
-    .action(async (name: string, command: string[], options: AddOptions) => {
-      const entry = entryOf(command, options);
-      const watched = await isRunning(context, options);
-      const file = await system.addServer(options, name, entry);
-      const found = options.start === false ? {} : await tried(context, options, name, watched);
-      tell(watched, `Added "${name}" to ${file}.`, { name, file, ...found }, options);
-      if ('tools' in found && !options.json) terminal.out(`It works: ${countOf(found.tools, 'tool')}.\n`);
-      if (!('error' in found)) return;
-      const { message, hint } = found.error;
-      terminal.err(`It does not work yet: ${printable(message)}\n`);
-      if (hint !== undefined) terminal.err(`  ${printable(hint)}\n`);
-      terminal.err(`It stays in the file; "pml servers remove ${name}" takes it out.\n`);
-    });
+    .action((name: string, command: string[], options: AddOptions) =>
+      add(name, entryOf(command, options), options),
+    );
+
+  addImportCommand(servers, context, add);
 
   servers
     .command('remove')
@@ -115,6 +108,23 @@ export const serversCommand: CommandModule = (program, context) => {
 
   addAcceptCommand(servers, context);
   addLoginCommand(servers, context);
+
+  async function add(
+    name: string,
+    entry: Readonly<Record<string, unknown>>,
+    options: GlobalOptions & { readonly start?: boolean },
+  ): Promise<void> {
+    const watched = await isRunning(context, options);
+    const file = await system.addServer(options, name, entry);
+    const found = options.start === false ? {} : await tried(context, options, name, watched);
+    tell(watched, `Added "${name}" to ${file}.`, { name, file, ...found }, options);
+    if ('tools' in found && !options.json) terminal.out(`It works: ${countOf(found.tools, 'tool')}.\n`);
+    if (!('error' in found)) return;
+    const { message, hint } = found.error;
+    terminal.err(`It does not work yet: ${printable(message)}\n`);
+    if (hint !== undefined) terminal.err(`  ${printable(hint)}\n`);
+    terminal.err(`It stays in the file; "pml servers remove ${name}" takes it out.\n`);
+  }
 
   function tell(watched: boolean, sentence: string, result: object, options: GlobalOptions): void {
     const next = watched
@@ -170,7 +180,12 @@ function row(server: Answer<'list_servers'>['servers'][number]): string[] {
   } = server;
   const waiting = server.calls_waiting > 0 ? `+${server.calls_waiting}` : '';
   const changed = changedTools.length > 0 ? `changed definitions: ${changedTools.join(', ')}` : '';
-  const remarks = printable([error?.message ?? '', changed].filter((remark) => remark !== '').join('; '));
+  const strange = new Set(server.suspicions.map(({ tool }) => tool ?? name));
+  const suspicious =
+    strange.size > 0 ? `suspicious texts: ${[...strange].join(', ')} (see "pml doctor")` : '';
+  const remarks = printable(
+    [error?.message ?? '', changed, suspicious].filter((remark) => remark !== '').join('; '),
+  );
   return [name, state, transport, String(tools), `${calls}${waiting}`, remarks];
 }
 

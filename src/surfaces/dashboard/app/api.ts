@@ -43,7 +43,8 @@ export function postJson<T>(path: string, body: unknown = {}, signal?: AbortSign
   });
 }
 
-async function ask<T>(address: string, request: RequestInit): Promise<T> {
+/** For addresses outside `/api`. */
+export async function ask<T>(address: string, request: RequestInit): Promise<T> {
   const reply = await askRaw(address, request);
   const body: unknown = await reply.json().catch(() => null);
   if (reply.ok) return body as T;

@@ -12,10 +12,25 @@ export const PAGES = [
 export type PageName = (typeof PAGES)[number]['name'];
 
 /** Paths of the server; every other path is a page. */
-const RESERVED = ['/api', '/mcp', '/bridge', '/metrics', '/healthz', '/login', '/assets', '/.well-known'];
+const RESERVED = [
+  '/api',
+  '/mcp',
+  '/bridge',
+  '/metrics',
+  '/healthz',
+  '/login',
+  '/assets',
+  '/.well-known',
+  '/oauth',
+];
 
 export function isPagePath(path: string): boolean {
   return !RESERVED.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+}
+
+/** The page on which a person decides about an OAuth client. */
+export function isConsentPath(path: string): boolean {
+  return /^\/oauth\/consent\/[\w-]+$/.test(path);
 }
 
 /** Addresses of pages and of things on them; every part is escaped. */

@@ -85,6 +85,7 @@ test('[API-3] /api/servers tells what each server is doing', async () => {
         tools: 12,
         changedTools: ['files:read'],
         schemaTokens: 3_000,
+        suspicions: [],
       },
     ],
   });
@@ -101,6 +102,7 @@ test('[API-3] /api/servers tells what each server is doing', async () => {
       tools: 12,
       changed_tools: ['files:read'],
       schema_tokens: 3_000,
+      suspicions: [],
       calls_in_flight: 1,
       calls_waiting: 4,
       garbage_lines: 2,

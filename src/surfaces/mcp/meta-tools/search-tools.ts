@@ -62,6 +62,7 @@ function hitText(hit: Hit, whole?: JsonObject): string {
   const about = whole ? String(whole.description) : inShort(hit.description);
   return [
     `${id} ${brief} (${twoDigits(score)})`,
+    ...(hit.warning === undefined ? [] : [`  ${hit.warning}`]),
     ...(about === '' ? [] : [`  ${about}`]),
     ...(whole ? [`  ${JSON.stringify(whole.input_schema)}`] : []),
     ...(related.length > 0

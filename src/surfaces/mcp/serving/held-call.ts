@@ -1,5 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
-import type { Principal } from '../../../core/vocabulary/principal.ts';
+import { isSameCaller, type Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import { cannotAsk } from '../client-capability.ts';
 import type { RequestCaller } from '../endpoint.ts';
@@ -51,8 +51,8 @@ export class HeldCall {
     this.#options = options;
   }
 
-  isOf({ keyId }: Principal): boolean {
-    return this.#options.who.keyId === keyId;
+  isOf(who: Principal): boolean {
+    return isSameCaller(this.#options.who, who);
   }
 
   start(work: (caller: RequestCaller) => Promise<JsonObject>): void {

@@ -11,7 +11,7 @@ import {
   type StreamId,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Principal } from '../../../core/vocabulary/principal.ts';
+import { isSameCaller, type Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import { cannotAsk } from '../client-capability.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
@@ -172,8 +172,8 @@ export class LegacySession implements ClientChannel {
     await this.#server.connect(this.#transport);
   }
 
-  isOf({ keyId }: Principal): boolean {
-    return this.#who.keyId === keyId;
+  isOf(who: Principal): boolean {
+    return isSameCaller(this.#who, who);
   }
 
   get who(): Principal {

@@ -98,8 +98,8 @@ export function readParams(sent: JsonObject = {}): RequestParts {
  * The client that a bridge speaks for, or null. Only callers with the data folder's token may name one: with
  * a key, a caller could otherwise write into other sessions.
  */
-export function namedClient(request: Request | undefined, { keyId }: Principal): string | null {
-  if (keyId !== null) return null;
+export function namedClient(request: Request | undefined, who: Principal): string | null {
+  if (who.keyId !== null || who.clientId !== undefined) return null;
   const name = request?.headers.get(CLIENT_HEADER) ?? '';
   return CLIENT_NAME.test(name) ? name : null;
 }

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import type { PageName } from '../../shared/routes.ts';
+import { isConsentPath, type PageName } from '../../shared/routes.ts';
 import { ApiError } from '../api.ts';
 import { EmptyState, ErrorState, Skeleton } from '../components/states.tsx';
-import { route } from '../router.ts';
+import { location, route } from '../router.ts';
 import { HomePage } from './home/home-page.tsx';
 
 const DEFAULTS = {
@@ -25,8 +25,12 @@ const PAGE_OF: Readonly<Record<PageName, ComponentType>> = {
   learning: lazy(() => import('./learning/learning-page.tsx')),
 };
 
+/** Opened by the redirect of an authorization alone, so it is not in the navigation. */
+const ConsentPage = lazy(() => import('./consent/consent-page.tsx'));
+
 export function CurrentPage() {
   const { page } = route.value;
+  if (isConsentPath(location.value.path)) return <ConsentPage />;
   if (page === null) {
     return (
       <EmptyState icon="info" title="Page not found">

@@ -188,7 +188,7 @@ function ServerList({ servers }: { servers: readonly Server[] }) {
   );
 }
 
-function ServerName({ server: { name, error, changed_tools: changed } }: { server: Server }) {
+function ServerName({ server: { name, error, changed_tools: changed, suspicions } }: { server: Server }) {
   return (
     <>
       <span class="strong">{shownLine(name, 60)}</span>
@@ -200,6 +200,11 @@ function ServerName({ server: { name, error, changed_tools: changed } }: { serve
           </Badge>
         </span>
       )}
+      {suspicions.map(({ tool, at, what }) => (
+        <span class="cell-note bad" key={`${tool} ${at}`}>
+          {shownLine(`${tool ?? name}, ${at}: ${what}`)}
+        </span>
+      ))}
     </>
   );
 }
