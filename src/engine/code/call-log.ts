@@ -48,7 +48,11 @@ export function createCallLog(
   earlier: readonly FinishedCall[] = [],
 ): CallLog {
   const known = new Map(earlier.map((call, order) => [call.key, { ...call, order }]));
-  const made: (Omit<FinishedCall, 'isWhole'> & { readonly isKept: boolean })[] = [];
+  /** Hashed when it is asked for, which is when the run has to wait. */
+  const made: (Pick<FinishedCall, 'key' | 'node' | 'reply'> & {
+    readonly args: unknown;
+    readonly isKept: boolean;
+  })[] = [];
   const turns = createTurns();
   const hash = (args: unknown) => crypto.sha256(canonicalJson(args ?? {}));
 
@@ -62,10 +66,11 @@ export function createCallLog(
       return call.isWhole ? call.reply : null;
     },
     keep(key, node, args, reply, isKept) {
-      made.push({ key, node, argumentsHash: hash(args), reply, isKept });
+      made.push({ key, node, args, reply, isKept });
     },
     finished: () =>
-      made.map(({ isKept, ...call }) => {
+      made.map(({ isKept, args, ...rest }) => {
+        const call = { ...rest, argumentsHash: hash(args) };
         if (!isKept) return { ...call, reply: NOT_KEPT, isWhole: false };
         const reply = redact(call.reply) as GuestReply;
         return { ...call, reply, isWhole: canonicalJson(reply) === canonicalJson(call.reply) };
