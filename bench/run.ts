@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- NAME...] [--json] [--dir DIR] [--data DIR] [--minutes N]`: runs the benches of a folder, each in
+ * `npm run bench [-- NAME...] [--json] [--dir DIR] [--data DIR] [--minutes N] [--size N]`: runs the benches of a folder, each in
  * its own process, so that none inherits another's heap, caches or compiled code.
  */
 import { fork } from 'node:child_process';
@@ -39,12 +39,16 @@ const CHILD_DATA = 'PML_BENCH_DATA';
 /** Set for the child only: duration, for benches that can continue for any time. */
 const CHILD_MINUTES = 'PML_BENCH_MINUTES';
 
+/** Set for the child only: how much there is, for benches that can do with less. */
+const CHILD_SIZE = 'PML_BENCH_SIZE';
+
 interface ChildOptions {
   readonly data?: string;
   readonly minutes?: string;
+  readonly size?: string;
 }
 
-async function measureInChild(path: string, { data, minutes }: ChildOptions): Promise<BenchReport> {
+async function measureInChild(path: string, { data, minutes, size }: ChildOptions): Promise<BenchReport> {
   const env = {
     ...process.env,
     // A gateway that a bench starts as a process is what is shipped.
@@ -52,6 +56,7 @@ async function measureInChild(path: string, { data, minutes }: ChildOptions): Pr
     [CHILD_MODULE]: path,
     ...(data !== undefined && { [CHILD_DATA]: data }),
     ...(minutes !== undefined && { [CHILD_MINUTES]: minutes }),
+    ...(size !== undefined && { [CHILD_SIZE]: size }),
   };
   const child = fork(SELF, { env, stdio: ['ignore', 2, 2, 'ipc'] });
   let report: BenchReport | undefined;
@@ -119,6 +124,7 @@ async function main(): Promise<void> {
       dir: { type: 'string' },
       data: { type: 'string' },
       minutes: { type: 'string' },
+      size: { type: 'string' },
     },
   });
   const dir = resolve(values.dir ?? fileURLToPath(new URL('.', import.meta.url)));

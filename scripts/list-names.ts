@@ -124,16 +124,23 @@ async function run(
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
   await learnCapability(
     {
-      ports: { crypto: { sha256, randomUuid: randomUUID } },
+      ports: { crypto: { sha256, randomUuid: randomUUID }, clock: { now: () => new Date(0) } },
       capabilities: registry,
       programs: createProgramCache(),
       catalogue: () => catalogue,
       background: { run: () => {} },
+      // Nothing was called, so that there is nothing to prove it on.
+      prove: async () => UNPROVEN,
       run: () => Promise.reject(new Error('nothing is replayed')),
     } as unknown as Parameters<typeof learnCapability>[0],
     trace,
   );
 }
+
+const UNPROVEN = {
+  ...{ codeHash: '', cases: [], failure: null, provenAt: '' },
+  effects: { tools: [], writes: [], hosts: [] },
+};
 
 function nodeOf(server: string, name: string): ToolId {
   return `${server}:${name}` as ToolId;

@@ -35,7 +35,7 @@ export async function measure(
     say(`${contender.name}: many at once, and from code …`);
     const { name, version, form, servers, startMs, listBytes, code } = contender;
     const { inFlight, callsInFlight, callsFromCode, figureMs } = amounts;
-    const perSecond = await figure(figureMs, () => throughput(contender, inFlight, callsInFlight));
+    const perSecond = await figure(figureMs, (late) => throughput(contender, inFlight, callsInFlight, late));
     const fromCode =
       code && (await figure(figureMs, () => timed(() => checkedCalls(contender, callsFromCode))));
     measured.push({
@@ -79,14 +79,21 @@ function cellOf(rounds: Rounds, share: number): Cell {
   return typeof rounds === 'string' ? rounds : percentile(rounds, share);
 }
 
-/** What `work` measured, or in a word why it did not. */
-async function figure(limitMs: number, work: () => Promise<number>): Promise<number | string> {
+/** What `work` measured, or in a word why it did not; told that it is late, it begins nothing more. */
+async function figure(
+  limitMs: number,
+  work: (late: AbortSignal) => Promise<number>,
+): Promise<number | string> {
+  const over = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, limitMs, TIMED_OUT);
+    timer = setTimeout(() => {
+      over.abort();
+      resolve(TIMED_OUT);
+    }, limitMs);
   });
   try {
-    return await Promise.race([work(), late]);
+    return await Promise.race([work(over.signal), late]);
   } catch (error) {
     return /timed? ?out/i.test(String(error)) ? TIMED_OUT : 'failed';
   } finally {
@@ -101,12 +108,17 @@ async function checkedCalls({ name, code }: Contender, times: number): Promise<v
   if (made !== times) throw new Error(`${name} made ${made} calls of ${times}`);
 }
 
-async function throughput({ call }: Contender, inFlight: number, calls: number): Promise<number> {
+async function throughput(
+  { call }: Contender,
+  inFlight: number,
+  calls: number,
+  late: AbortSignal,
+): Promise<number> {
   let left = calls;
   const took = await timed(() =>
     Promise.all(
       Array.from({ length: inFlight }, async () => {
-        while (left-- > 0) await call();
+        while (!late.aborted && left-- > 0) await call();
       }),
     ),
   );

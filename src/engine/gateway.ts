@@ -19,9 +19,10 @@ import type { CapabilityLessons } from './capabilities/learn-capability.ts';
 import { createPartLearner } from './capabilities/learn-parts.ts';
 import type { CapabilityService } from './capabilities/manage-capabilities.ts';
 import { manageCapabilities } from './capabilities/manage-capabilities.ts';
-import { createProver, retest } from './capabilities/prove-capability.ts';
+import { createProver } from './capabilities/prove-capability.ts';
 import type { DriftReport } from './capabilities/quarantine-changed.ts';
 import { driftOf, quarantineChanged } from './capabilities/quarantine-changed.ts';
+import { createRetester } from './capabilities/retest-changed.ts';
 import type { CapabilityHit } from './capabilities/search-capabilities.ts';
 import { searchCapabilities } from './capabilities/search-capabilities.ts';
 import { catalogueFor, openLiveCatalogue } from './catalogue/catalogue.ts';
@@ -217,9 +218,17 @@ export async function createGateway(
     relateCapabilities,
   });
 
+  const retest = createRetester({
+    ports,
+    background,
+    capabilities,
+    prover,
+    scope,
+    catalogue: catalogue.current,
+    drifts: outputs.drifts,
+  });
   const compareTools = async () => {
-    const changed = await quarantineChanged(capabilities, catalogue.current(), outputs.drifts());
-    await retest(capabilities, prover, changed);
+    retest(await quarantineChanged(capabilities, catalogue.current(), outputs.drifts()));
   };
   outputs.onDrift(compareTools);
   const offerTools = () => {

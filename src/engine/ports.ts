@@ -1,5 +1,13 @@
 /** Every interface the services need, in one place; adapters implement them. */
 
+export type {
+  CallFilter,
+  CallGroup,
+  CallGroups,
+  CallPage,
+  CallStore,
+  StoredCall,
+} from './ports/call-store.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
 export type {
   EdgeKey,

@@ -3,7 +3,7 @@ import { maySee } from '../engine/people/roles.ts';
 import { jsonObject } from './fields.ts';
 import { operation } from './operation.ts';
 import { askerOf, notFound } from './operation-context.ts';
-import { execution, executionToWire, withHowToSettle } from './shapes/run.ts';
+import { execution, executionToWire, withHowToSettle, workflowAnswer, workflowToWire } from './shapes/run.ts';
 
 export const forkRun = operation({
   name: 'fork_run',
@@ -22,7 +22,8 @@ export const forkRun = operation({
     /** Instead of the program that ran. */
     code: z.string().optional(),
   }),
-  output: execution,
+  /** As of what was forked: of a workflow, the results of its tasks. */
+  output: z.union([execution, workflowAnswer]),
   http: { method: 'POST', path: '/runs/:run_id/fork' },
   async run({ gateway }, { run_id: id, at, set, code }, caller) {
     const { traces } = gateway.store;
@@ -30,6 +31,7 @@ export const forkRun = operation({
     const found = newest ?? (await traces.get(id));
     if (!found || !maySee(askerOf(caller), found)) throw notFound('Run', id, 'See GET /api/traces.');
     const fork = { at, ...(set && { set }), ...(code !== undefined && { code }) };
-    return withHowToSettle(executionToWire(await gateway.forkRun(found, fork, caller)));
+    const made = await gateway.forkRun(found, fork, caller);
+    return withHowToSettle(made.layers.length > 0 ? workflowToWire(made) : executionToWire(made));
   },
 });

@@ -28,7 +28,12 @@ export const listDrift = operation({
         ),
         /** `marked`: its program does not read what changed; `admitted`: it has worked since. */
         capabilities: z.array(
-          z.object({ slug: z.string(), state: z.enum(['quarantined', 'marked', 'admitted']) }),
+          z.object({
+            slug: z.string(),
+            state: z.enum(['quarantined', 'marked', 'admitted']),
+            /** What its recorded runs, and running them again, say to the change; null before. */
+            retested: z.string().nullable(),
+          }),
         ),
       }),
     ),

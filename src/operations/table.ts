@@ -3,6 +3,7 @@ import { abortRun } from './abort-run.ts';
 import { acceptServerChanges } from './accept-server-changes.ts';
 import { approveRun } from './approve-run.ts';
 import { backUpStore } from './back-up-store.ts';
+import { countCalls } from './count-calls.ts';
 import { createKey } from './create-key.ts';
 import { createLoginLink } from './create-login-link.ts';
 import { editRun } from './edit-run.ts';
@@ -10,6 +11,7 @@ import { execute } from './execute.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import { exportCapability } from './export-capability.ts';
 import { exportTraces } from './export-traces.ts';
+import { findGoodRun } from './find-good-run.ts';
 import { findPath } from './find-path.ts';
 import { findTraces } from './find-traces.ts';
 import { finishServerLogin } from './finish-server-login.ts';
@@ -37,6 +39,7 @@ import { importCapability } from './import-capability.ts';
 import { importTraces } from './import-traces.ts';
 import { keepCapabilityPrivate } from './keep-capability-private.ts';
 import { listAuditEntries } from './list-audit-entries.ts';
+import { listCalls } from './list-calls.ts';
 import { listCapabilities } from './list-capabilities.ts';
 import { listCapabilityRuns } from './list-capability-runs.ts';
 import { listConnections } from './list-connections.ts';
@@ -53,6 +56,7 @@ import { logOut } from './log-out.ts';
 import { planFromCode } from './plan-from-code.ts';
 import { predictNext } from './predict-next.ts';
 import { quarantineCapability } from './quarantine-capability.ts';
+import { rateRun } from './rate-run.ts';
 import { rebuildGraph } from './rebuild-graph.ts';
 import { rejectRun } from './reject-run.ts';
 import { rejectSuggestion } from './reject-suggestion.ts';
@@ -83,6 +87,7 @@ export const OPERATIONS = [
   acceptServerChanges,
   approveRun,
   backUpStore,
+  countCalls,
   createKey,
   createLoginLink,
   editRun,
@@ -90,6 +95,7 @@ export const OPERATIONS = [
   executeWorkflow,
   exportCapability,
   exportTraces,
+  findGoodRun,
   findPath,
   findTraces,
   finishServerLogin,
@@ -117,6 +123,7 @@ export const OPERATIONS = [
   importTraces,
   keepCapabilityPrivate,
   listAuditEntries,
+  listCalls,
   listCapabilities,
   listCapabilityRuns,
   listConnections,
@@ -133,6 +140,7 @@ export const OPERATIONS = [
   planFromCode,
   predictNext,
   quarantineCapability,
+  rateRun,
   rebuildGraph,
   rejectRun,
   rejectSuggestion,

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Contender } from '../../bench/compare/contender.ts';
 import { measure } from '../../bench/compare/measure.ts';
@@ -33,6 +34,26 @@ test('[HOUSE-40] a peer that hangs, fails or times out gets a cell that says so,
   ]);
   expect(asTable(measured)).toContain('timed out');
   expect(asBars(measured)).not.toContain('NaN');
+});
+
+test('[HOUSE-40] a peer that timed out gets no further calls while the others are measured', async () => {
+  const waiting: (() => void)[] = [];
+  const answerAll = async () => {
+    for (const answer of waiting.splice(0)) answer();
+    await setImmediate();
+  };
+  const slow = contender('slow', { call: () => new Promise((resolve) => waiting.push(resolve)) });
+  const amounts = { ...AMOUNTS, calls: 0, warmUp: 0, callMs: 20, figureMs: 20 };
+  const [measured] = await measure(
+    [slow],
+    amounts,
+    () => 0,
+    () => {},
+  );
+  expect(measured).toMatchObject({ perSecond: 'timed out' });
+  expect(waiting).toHaveLength(AMOUNTS.inFlight);
+  await answerAll();
+  expect(waiting).toEqual([]);
 });
 
 test('[HOUSE-40] everything that was started is ended, also what left the tree and ignores signals', async () => {

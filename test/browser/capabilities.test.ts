@@ -53,11 +53,13 @@ beforeAll(async () => {
 const open = (slug: string, expected?: RegExp) =>
   dashboard.open(href.capability(slug), expected ? { expected } : {});
 
-test('[DASH-60] capabilities are listed with state, success and uses, found by name and state, and opened', async () => {
+test('[DASH-60] [DASH-89] capabilities are listed with state, success and uses, found by name and state, and opened', async () => {
   const page = await dashboard.open('/capabilities');
   const row = page.getByRole('row', { name: lines.slug });
   await row.getByText('active').waitFor();
   await row.getByText('100%').waitFor();
+  expect(lines.tools_used).toContain('code:split');
+  expect(await row.locator('.mono.cell-note').allTextContents()).toEqual(['filesystem:read_text_file']);
   await page.getByLabel('Search capabilities').fill('nothing like it');
   await page.getByText('No matches').waitFor();
   expect(page.url()).toContain('q=nothing');

@@ -13,13 +13,19 @@ const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', i
 
 const dashboard = useDashboard({ pml: { permissions: { ask: ['memory:create_entities'] } } });
 
-test('[DASH-86] on the first day Home says how to connect a client, and lets one try it right there', async () => {
+test('[DASH-86] [DASH-89] on the first day Home says how to connect a client, and lets one try it right there', async () => {
   const page = await dashboard.open('/');
   await page.getByText('Three steps to your first run, or try it right here.').waitFor();
   await page.getByText('4 servers attached').waitFor();
   const servers = page.getByRole('table', { name: 'Servers' });
   for (const name of ['filesystem', 'memory', 'everything', 'thinking'])
     await servers.getByText(name).waitFor();
+  expect(await servers.getByRole('columnheader').allTextContents()).toEqual([
+    'Server',
+    'State',
+    'Tools',
+    'Tokens',
+  ]);
 
   for (const [tab, text] of [
     ['Claude Code', 'claude mcp add pml -- pml stdio'],
@@ -40,9 +46,6 @@ test('[DASH-86] on the first day Home says how to connect a client, and lets one
     const box = (await part.boundingBox())!;
     expect(box.x + box.width).toBeLessThanOrEqual(x + width);
   }
-
-  // Calls that run now, not those that were made.
-  await servers.getByRole('columnheader', { name: 'In flight' }).waitFor();
 
   await page.getByRole('tab', { name: 'Run code' }).click();
   await page.getByLabel('A program that calls tools').fill('return 6 * 7');
@@ -79,7 +82,7 @@ test('[DASH-11] what waits for a person is on Home with the exact call, and is s
   const asked = dashboard.mcp('pml_execute', call) as Promise<Pick<Execution, 'status'>>;
   await page.getByRole('heading', { name: 'Waiting for you (1)' }).waitFor();
   await page.getByRole('link', { name: 'memory:create_entities' }).waitFor();
-  expect(await page.getByRole('link', { name: 'Workflows 1 waiting for approval' }).count()).toBe(1);
+  expect(await page.getByRole('link', { name: 'Approvals 1 waiting for approval' }).count()).toBe(1);
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Approve memory:create_entities' }).click();
   await page.getByText('Approved').waitFor();

@@ -288,3 +288,77 @@ test('[DASH-49] a page that was open while the gateway restarted has missed noth
     'restart: before',
   ]);
 });
+
+test('[DIAG-2] a run that failed says what differed first from the last good one, with links to both calls', async () => {
+  const read = `await mcp.everything.echo({ message: 'begin' });
+    return await mcp.filesystem.read_text_file({ path: 'diagnosed.txt' });`;
+  await run(read, 'diagnose me');
+  await untilStored(1, 'q=diagnose');
+  await writeFile(join(dashboard.folder, 'diagnosed.txt'), 'hello');
+  const good = await run(read, 'diagnose me');
+  const bad = await run(read.replace('diagnosed.txt', 'gone.txt').replace('begin', 'start'), 'diagnose me');
+  await untilStored(3, 'q=diagnose');
+  const page = await dashboard.open(`/runs/${bad.trace_id}`);
+  const told = page.getByRole('region', { name: 'Diagnosis' });
+  await told.getByText('for the same intent').waitFor();
+  await eventually(() => told.locator('li').allTextContents()).toEqual([
+    expect.stringMatching(
+      /^First: everything:echo got other arguments at message: "start" instead of "begin"/,
+    ),
+    expect.stringContaining('everything:echo gave another answer'),
+    expect.stringMatching(/^filesystem:read_text_file got other arguments at path/),
+    expect.stringContaining('filesystem:read_text_file failed where it had worked'),
+  ]);
+  expect(await told.getByRole('link', { name: 'last good run' }).getAttribute('href')).toBe(
+    `/runs/${good.trace_id}`,
+  );
+  expect(await axe(page)).toEqual([]);
+  await told.locator('li').first().getByRole('link').press('Enter');
+  await page.locator('.call-details').getByText('start').first().waitFor();
+});
+
+test('[FORK-6] a run goes on from one of its calls by a click, and a run that cannot says why', async () => {
+  await writeFile(join(dashboard.folder, 'forked.txt'), 'one');
+  const first = await run(
+    `const said = await mcp.everything.echo({ message: 'kept' });
+     return [said, await mcp.filesystem.read_text_file({ path: 'forked.txt' })];`,
+    'fork me',
+  );
+  await writeFile(join(dashboard.folder, 'forked.txt'), 'two');
+  await untilStored(1, 'q=fork%20me');
+  const page = await dashboard.open(`/runs/${first.trace_id}?tab=tree`);
+  await callsOf(page).filter({ hasText: 'read_text_file' }).press('Enter');
+  await page.getByRole('button', { name: 'Run again from here' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Run again from here' }).click();
+  await page.getByRole('dialog').getByText('success').waitFor();
+  await page.getByRole('link', { name: 'Open the new run' }).click();
+  await page.getByText('it goes on from a step of another run').waitFor();
+  await page.getByRole('tab', { name: 'Result' }).click();
+  await page.getByText('two').first().waitFor();
+
+  const echo = { id: 'echo', tool: 'everything:echo', arguments: { message: 'x' } };
+  await dashboard.api('/workflows', { workflow: { tasks: [echo] }, intent: 'a plan to fork' });
+  const [plan] = await untilStored(1, 'q=plan%20to%20fork');
+  const refused = await dashboard.open(`/runs/${plan!.id}?tab=tree`, { expected: /409/ });
+  await callsOf(refused).first().press('Enter');
+  await refused.getByRole('button', { name: 'Run again from here' }).click();
+  const dialog = refused.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Run again from here' }).click();
+  await dialog.getByRole('alert').getByText('it is a workflow, which has no program').waitFor();
+});
+
+test('[VERDICT-4] a person calls a run good or bad with a reason, by keyboard, and takes it back', async () => {
+  const { trace_id } = await run(`return await mcp.everything.echo({ message: 'judged' })`, 'judge me');
+  await untilStored(1, 'q=judge');
+  const page = await dashboard.open(`/runs/${trace_id}`, { size: NARROW, theme: 'light' });
+  await page.getByRole('button', { name: 'Bad run' }).press('Enter');
+  await page.getByLabel('Reason').fill('it said too much');
+  await page.getByLabel('Reason').press('Enter');
+  await page.getByText('“it said too much”').waitFor();
+  expect(await axe(page)).toEqual([]);
+  const stored = await dashboard.api<{ verdict: unknown }>(`/traces/${trace_id}`);
+  expect(stored.verdict).toMatchObject({ good: false, reason: 'it said too much', by: 'dashboard' });
+  await page.reload();
+  await page.getByRole('button', { name: 'Take back' }).press('Enter');
+  await page.getByText('Did this run do what was wanted?').waitFor();
+});

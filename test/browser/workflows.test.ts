@@ -79,11 +79,11 @@ test('[DASH-51] a plan is a graph whose states are live: done, failed, skipped w
 test('[DASH-52] a paused run is approved in the page with its exact arguments and rule in view, and ends', async () => {
   const { status } = await runPlan([write('save', 'approved.txt')], 'save it');
   expect(status).toBe('approval_required');
-  const page = await dashboard.open('/workflows');
+  const page = await dashboard.open('/approvals');
   const card = page.getByRole('article', { name: 'Approval of filesystem:write_file' });
   await card.getByText(`permissions.ask has "${RULE}"`).waitFor();
   await card.getByRole('region', { name: 'Exact arguments' }).getByText(fileOf('approved.txt')).waitFor();
-  await page.getByRole('link', { name: /Workflows.*waiting for approval/ }).waitFor();
+  await page.getByRole('link', { name: /Approvals.*waiting for approval/ }).waitFor();
   expect(await axe(page)).toEqual([]);
   await card.getByRole('link', { name: 'save it' }).click();
   await stateOf(page, 'save', 'needs approval').waitFor();
@@ -91,7 +91,7 @@ test('[DASH-52] a paused run is approved in the page with its exact arguments an
   await stateOf(page, 'save', 'done').waitFor();
   await page.getByText('by dashboard').waitFor();
   expect(await readFile(fileOf('approved.txt'), 'utf8')).toBe('hello');
-  await page.goto(`${dashboard.url}/workflows`);
+  await page.goto(`${dashboard.url}/approvals`);
   await page.getByText('Nothing needs your approval').waitFor();
 });
 
@@ -101,7 +101,7 @@ test('[DASH-53] the arguments of a call that waits are edited; what does not fit
     arguments: { path: fileOf('before.txt'), content: 'x' },
     intent: 'write one file',
   });
-  const page = await dashboard.open('/workflows', { expected: /400/ });
+  const page = await dashboard.open('/approvals', { expected: /400/ });
   await page.getByRole('button', { name: 'Edit arguments' }).click();
   const dialog = page.getByRole('dialog', { name: 'Edit arguments' });
   const field = dialog.getByLabel('Arguments as JSON');

@@ -4,6 +4,7 @@ import { RUN_ORIGINS } from '../../src/core/vocabulary/execution-trace.ts';
 import type { ToolId } from '../../src/core/vocabulary/ids.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { sampleCapability, sampleRun, sampleTool, sampleTrace } from '../support/samples.ts';
+import { callRules } from './store-call-rules.ts';
 import { conflict } from './store-conflict.ts';
 import { forgettingRules } from './store-forgetting-rules.ts';
 import { graphRules } from './store-graph-rules.ts';
@@ -36,6 +37,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     graphRules(() => store);
     capabilityRules(() => store);
     traceRules(() => store);
+    callRules(() => store);
     runRules(() => store);
     suggestionRules(() => store);
     leaseRules(() => store);

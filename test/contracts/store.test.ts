@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
+import { sqlCalls } from '../../src/adapters/store/sql/calls.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { sampleCapability, sampleRun } from '../support/samples.ts';
+import { sampleCapability, sampleRun, sampleTrace } from '../support/samples.ts';
 import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
+import { eventsOf, everyPage } from './store-call-rules.ts';
 import { storeContract } from './store-contract.ts';
 
 storeContract('in memory', async () => ({ store: createMemoryStore(), dispose: async () => {} }));
@@ -37,4 +39,33 @@ test('[STORE-43] an embedded store that is opened again has no runs that anybody
   const second = await openPgliteStore(dir);
   expect(await second.runs.abandoned()).toEqual([run.id]);
   await second.close();
+});
+
+test('[CALLS-7] however few calls a look goes through, the pages of a filter hold all that match, in order', async () => {
+  const store = await openPgliteStore(await temporaryDir());
+  const traces = Array.from({ length: 12 }, (_, nth) =>
+    sampleTrace({
+      executedAt: new Date(Date.UTC(2033, 0, 1 + nth)),
+      owner: nth % 5 === 0 ? 'bob' : 'ada',
+      events: eventsOf('s', [
+        { tool: nth % 3 === 0 ? 'rare' : 'usual', ms: nth },
+        { tool: 'usual', ms: nth },
+      ]),
+    }),
+  );
+  await store.traces.appendAll(traces);
+  for (const filter of [
+    { owner: 'bob' },
+    { server: 's', owner: 'bob' },
+    { tool: 's:rare', minMs: 5 },
+    { minMs: 99 },
+  ]) {
+    const whole = await store.calls.list(filter, 50);
+    const looked = await everyPage(sqlCalls(store.db, { window: 4, scattered: 4 }), filter);
+    expect(looked).toEqual(whole.calls.map(({ traceId, id }) => `${traceId} ${id}`));
+  }
+  const { groups, since } = await sqlCalls(store.db, { window: 4, scattered: 4 }).group({}, 'tool');
+  expect(groups.reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
+  expect(since).toEqual(traces[9]!.executedAt);
+  await store.close();
 });

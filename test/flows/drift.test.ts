@@ -152,7 +152,7 @@ test('[DRIFT-2] a routine that reads what changed is quarantined in words, anoth
     createEmbedder: async () => createMemoryEmbedder(),
   });
   expect(out).toContain('weather:now answers differently: "temp" is missing');
-  expect(out).toContain(`Quarantined: ${temp}.`);
+  expect(out).toContain(`Quarantined: ${temp} (not run again: weather:now is not marked as read-only).`);
 });
 
 test('[DRIFT-3] a routine heals when the old answers return', async () => {
@@ -227,4 +227,117 @@ test('[DRIFT-5] what was counted outlives the gateway, holds no values, and priv
   const second = await testGateway({ servers, store: first.store });
   await look(second, 200, 6);
   expect((await second.gateway.drift()).map(({ tool }) => tool)).toEqual(['weather:now']);
+});
+
+/** A library that only reads, a routine of two calls that rests on it, and twenty answers of the one that will change. */
+async function library(code: string, options: { readonly readOnly?: boolean } = {}) {
+  let shape: (n: number) => unknown = (n) => ({ pages: 100 + n, title: `Book ${n}` });
+  let asked = 0;
+  const annotations = { readOnlyHint: options.readOnly ?? true };
+  const inputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+  const server = {
+    name: 'library',
+    tools: [
+      tool(
+        'book',
+        ({ n }) => {
+          asked++;
+          return shape(Number(n));
+        },
+        { inputSchema, annotations },
+      ),
+      tool('shelf', ({ n }) => ({ at: `S${Number(n) % 3}` }), { inputSchema, annotations }),
+    ],
+  };
+  const { gateway, store } = await testGateway({ servers: [server] });
+  const run = async (source: string, intent = '') => {
+    await gateway.executeCode({ code: source, intent }, NOBODY);
+    await gateway.settled();
+  };
+  const look = (count: number, from = 0) =>
+    run(`for (let i = 0; i < ${count}; i++) await mcp.library.book({ n: ${from} + i });`);
+  for (const n of [1, 2, 3]) await run(code.replaceAll('N', String(n)), 'tell about a book');
+  const routine = (await gateway.capabilities.list()).find(({ state }) => state === 'active')!;
+  await look(20, 50);
+  const now = () => gateway.capabilities.show(routine.slug);
+  const answerWith = (next: typeof shape) => {
+    shape = next;
+  };
+  return { gateway, store, server, run, look, now, answerWith, asked: () => asked };
+}
+
+const ON_SHELF = 'const at = await mcp.library.shelf({ n: N });';
+const BOOK = `const book = await mcp.library.book({ n: N }); ${ON_SHELF}`;
+
+test('[DRIFT-8] what rests on changed answers is run again on read-only cases: what lost its result is quarantined', async () => {
+  const { gateway, look, now, answerWith, asked } = await library(
+    `${BOOK} const [first] = Object.values(book); return { at: at.at, half: first.toFixed(0) };`,
+  );
+  answerWith((n) => ({ extent: { pages: 100 + n }, title: `Book ${n}` }));
+  const before = asked();
+  await look(6, 200);
+  const { state, evidence } = await now();
+  expect(state).toBe('quarantined');
+  expect(evidence.retested).toMatch(/^run again, it fails: .*toFixed/);
+  expect(evidence.quarantinedBecause).toContain('library:book: ');
+  expect(asked() - before).toBe(7);
+  const [drift] = await gateway.drift();
+  expect(drift!.routines).toMatchObject([{ state: 'quarantined', retested: evidence.retested }]);
+  const { out } = await runCommand(['doctor'], {
+    openGateway: async () => openedGateway(gateway),
+    loadSettings: async () => gateway.settings(),
+    holder: async () => null,
+    dataDir: () => 'nowhere',
+    createEmbedder: async () => createMemoryEmbedder(),
+  });
+  expect(out).toContain('(run again, it fails: ');
+});
+
+test('[DRIFT-8] one that gives the same all the same is called again, and is not run twice for one change', async () => {
+  const { look, now, answerWith, asked } = await library(`${BOOK} return { pages: at.at, of: book.title };`);
+  answerWith((n) => ({ extent: 100 + n, title: `Book ${n}` }));
+  await look(6, 200);
+  const { state, evidence } = await now();
+  expect({ state, retested: evidence.retested }).toEqual({
+    state: 'active',
+    retested: 'run again 2 times, it does what it did',
+  });
+  expect(evidence.drift).toMatchObject([{ state: 'admitted' }]);
+  const before = asked();
+  await look(3, 300);
+  expect(asked() - before).toBe(3);
+});
+
+test('[DRIFT-9] nothing that may write is run again', async () => {
+  const { look, now, answerWith, asked } = await library(`${BOOK} return { pages: at.at, of: book.title };`, {
+    readOnly: false,
+  });
+  answerWith((n) => ({ extent: 100 + n, title: `Book ${n}` }));
+  const before = asked();
+  await look(6, 200);
+  expect(asked() - before).toBe(6);
+  const { state, evidence } = await now();
+  expect(state).toBe('quarantined');
+  expect(evidence.retested).toBe('not run again: library:book is not marked as read-only');
+});
+
+test('[DRIFT-9] a changed definition is not called before a person has accepted it; then what does the same is called again', async () => {
+  const { gateway, server, now, asked } = await library(`${BOOK} return { at: at.at, of: book.title };`);
+  const { definition } = server.tools[0]!;
+  Object.assign(definition, { description: 'a book, in other words' });
+  const before = asked();
+  await gateway.restart('library');
+  await gateway.settled();
+  expect((await now()).state).toBe('quarantined');
+  expect((await now()).evidence.retested).toContain(
+    'its recorded runs work with the new definition; not run again: library:book needs a decision',
+  );
+  expect(asked()).toBe(before);
+  await accept(gateway, 'library');
+  const { state, evidence } = await now();
+  expect({ state, retested: evidence.retested }).toEqual({
+    state: 'active',
+    retested: 'run again 2 times, it does what it did',
+  });
+  expect(asked() - before).toBe(2);
 });

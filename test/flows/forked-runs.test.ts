@@ -128,7 +128,7 @@ describe('a fork', () => {
       'cannot be given other arguments',
     );
     const plan = { ...asking, code: null, guest: null, taskResults: [{ id: 't' }] };
-    expect(await refused(plan, { at: 'lab:weigh#0' })).toContain('it is a workflow');
+    expect(await refused(plan, { at: 'lab:weigh#0' })).toContain('its plan is no longer stored');
   });
 
   test('[FORK-3] follows the policy for the calls it makes, waits for a person and goes on with the same past', async () => {

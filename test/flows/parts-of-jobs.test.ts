@@ -101,6 +101,26 @@ test('[MINE-6] [PROOF-1] a part that jobs have in common can be called, with par
   expect(calls).toEqual(['find {"name":"rug"}', 'order {"item":"item-rug","street":"Fir Road 4"}']);
 });
 
+test('[PROOF-1] a part whose calls come from several runs is proven on their calls one after the other', async () => {
+  const opened = await testGateway({ servers: [shop()] });
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+    await run(opened, `o${name}`, `do ${name}`, `return await mcp.shop.other_${name}({});`);
+  // Late in its own run is what comes first, and early in the next one what comes after it.
+  const look = (name: string) =>
+    `for (let i = 0; i < 30; i++) await mcp.shop.greet({}); return await mcp.shop.find({ name: '${name}' });`;
+  for (const [i, name] of ['lamp', 'desk', 'sofa'].entries()) {
+    await run(opened, `s${i}`, `look for a ${name}`, look(name));
+    const order = `return await mcp.shop.order({ item: 'item-${name}', street: 'Oak Road ${i}' });`;
+    await run(opened, `s${i}`, `have it sent to Oak Road ${i}`, order);
+  }
+  const parts = await partsOf(opened);
+  const part = parts.find(({ evidence }) => evidence.part?.tools.join(' ').endsWith('shop:find shop:order'));
+  expect(part).toMatchObject({ state: 'active', evidence: { proof: { failure: null } } });
+  const [tested] = await opened.gateway.capabilities.test(part!.slug);
+  expect(tested).toMatchObject({ status: 'passed' });
+  expect(tested!.cases.length).toBeGreaterThan(1);
+});
+
 test('[MINE-7] [PROOF-1] a larger part calls the smaller one it contains', async () => {
   const calls: string[] = [];
   const opened = await testGateway({ servers: [shop(calls)] });

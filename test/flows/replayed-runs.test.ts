@@ -203,7 +203,7 @@ describe('on the cassette', () => {
         guest: null,
         taskResults: [{ id: 't1', node: 'shop:price', status: 'success' }],
       }),
-    ).toContain('it is a workflow');
+    ).toContain('its plan is no longer stored');
     expect(await refused({ code: 'const key = "[redacted]"; return 1' })).toContain('held a secret');
     expect(await refused({ guest: null })).toContain('clock');
     expect(await refused({ taskResults: [{ status: 'approval_required' }] })).toContain(

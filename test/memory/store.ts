@@ -14,6 +14,7 @@ import {
   type StoredSuggestion,
   type ToolEmbedding,
 } from '../../src/engine/ports.ts';
+import { createMemoryCalls } from './call-store.ts';
 import { createMemoryGraphStore } from './graph-store.ts';
 import { createMemoryAudit, createMemoryKeys, createMemoryOAuth, createMemoryUsage } from './people-store.ts';
 import { createMemoryRollup } from './rollup-store.ts';
@@ -215,6 +216,13 @@ export function createMemoryStore(): Store {
             successes: stored.filter(({ trace }) => trace.success).length,
           }));
       },
+      async judge(id, verdict) {
+        const stored = traces.get(id);
+        if (!stored) return false;
+        const { verdict: _, ...trace } = stored.trace;
+        stored.trace = { ...trace, ...(verdict && { verdict: copy(verdict) }) };
+        return true;
+      },
       async setPriorities(priorities) {
         for (const [id, priority] of priorities) {
           const stored = traces.get(id);
@@ -250,6 +258,7 @@ export function createMemoryStore(): Store {
               durationMs: trace.durationMs,
               guest: trace.guest,
               owner: trace.owner,
+              ...(trace.verdict && { verdict: trace.verdict }),
             });
           });
       },
@@ -266,6 +275,8 @@ export function createMemoryStore(): Store {
         return { traces: going.length, unfinishedRuns: [...spared] };
       },
     },
+
+    calls: createMemoryCalls(inOrder, () => [...approvals.values()]),
 
     episodes: {
       async append(events) {

@@ -12,6 +12,22 @@ test('[CLI-1] the launcher works from the Node the machine has', async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${packageJson.version}\n` });
 });
 
+test.runIf(process.platform === 'linux')(
+  '[CLI-14] the same process goes on with one pool of freed memory, or with what the environment says',
+  async () => {
+    const tell = 'console.error(process.pid, process.env.MALLOC_ARENA_MAX)';
+    const started = async (env: Record<string, string>) => {
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}`;
+      const { stderr } = await runPml(['--version'], { env: { ...env, NODE_OPTIONS } });
+      return stderr.trim().split('\n');
+    };
+    const [before, after, ...more] = await started({});
+    const [pid] = before!.split(' ');
+    expect([before, after, ...more]).toEqual([`${pid} undefined`, `${pid} 1`]);
+    expect(await started({ MALLOC_ARENA_MAX: '4' })).toEqual([expect.stringMatching(/^\d+ 4$/)]);
+  },
+);
+
 test('[CLI-2] --help says what each command does, with an example', async () => {
   const top = await runPml(['--help']);
   expect(top.code).toBe(0);

@@ -51,8 +51,8 @@ test('[INTENT-6] [ORIGIN-1] with a real gateway: what writes is not started by a
   const copied = { arguments: { from: note, to: report } };
   for (const day of ['today', 'tomorrow'])
     await execute({ code: COPY, intent: `duplicate the text for ${day}`, ...copied });
-  await expect.poll(() => slugOf('write'), { timeout: 60_000 }).toBeTruthy();
-  const inner = await slugOf('write');
+  await expect.poll(() => slugOf('duplicate'), { timeout: 60_000 }).toBeTruthy();
+  const inner = await slugOf('duplicate');
   const outer = `const done = await capabilities.${inner}({ from: args.from, to: args.to });
 return Object.keys(done).map((key) => key.length);`;
   const nested = wordings('write the report of the northern orchard', 30);

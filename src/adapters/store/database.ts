@@ -88,6 +88,30 @@ export interface Database {
     guest: unknown;
     owner: string | null;
     visibility: string;
+    /** What a person said of it; null: nobody did. */
+    verdict: Generated<unknown>;
+  };
+  /** Calls of tools, one each. Maintained by triggers. */
+  trace_call: {
+    /** Of the trace. */
+    executed_at: Date;
+    /** Its `seq`. */
+    trace: number;
+    /** In order of start, from 1. */
+    place: number;
+    call_id: string;
+    node: string;
+    began_ms: number;
+    duration_ms: number | null;
+    success: boolean;
+    error_type: string | null;
+    /** The beginning of the message. */
+    error: string | null;
+    /** Bytes of JSON; null where it is not recorded. */
+    sent: number | null;
+    received: number | null;
+    owner: string | null;
+    visibility: string;
   };
   /** Ids of all traces, and the month of each. Maintained by triggers. */
   trace_key: { id: string; seq: number; executed_at: Date };

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Store } from '../../engine/ports.ts';
 import type { Database } from './database.ts';
 import { sqlApprovals } from './sql/approvals.ts';
+import { sqlCalls } from './sql/calls.ts';
 import { sqlCapabilities } from './sql/capabilities.ts';
 import { sqlGraph } from './sql/graph.ts';
 import { sqlEmbeddings, sqlEpisodes, sqlRankerParams } from './sql/learning.ts';
@@ -26,6 +27,7 @@ export function createSqlStore(db: Kysely<Database>): SqlStore {
     graph: sqlGraph(db),
     capabilities: sqlCapabilities(db),
     traces: sqlTraces(db),
+    calls: sqlCalls(db),
     rollup: sqlRollup(db),
     episodes: sqlEpisodes(db),
     runs: sqlRuns(db),

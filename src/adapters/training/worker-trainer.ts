@@ -10,6 +10,8 @@ const WORKER = new URL('./training-worker.ts', import.meta.url);
 const DEFAULTS = {
   /** Runs per message: copying them blocks the sender. */
   runs: 50,
+  /** Of the thread's heap, for what lives briefly: by itself the engine takes more, and keeps it. */
+  youngMegabytes: 8,
 };
 
 interface Pending extends PromiseWithResolvers<unknown> {
@@ -84,7 +86,12 @@ export class WorkerTrainer implements Trainer {
   }
 
   #start(): Worker {
-    const worker = new Worker(WORKER, { name: 'pml-training', execArgv: [], workerData: this.#options });
+    const worker = new Worker(WORKER, {
+      name: 'pml-training',
+      execArgv: [],
+      workerData: this.#options,
+      resourceLimits: { maxYoungGenerationSizeMb: DEFAULTS.youngMegabytes },
+    });
     worker.on('message', (reply: TrainerReply) => this.#hear(reply));
     worker.on('error', (cause) => this.#fail(worker, 'The training thread failed', cause));
     worker.on('exit', () => this.#fail(worker, 'The training thread ended before it finished'));

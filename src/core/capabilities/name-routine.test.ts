@@ -50,6 +50,21 @@ test.each<[string, Job]>([
     },
   ],
   [
+    'duplicate_text',
+    {
+      intents: ['duplicate the text for monday', 'please duplicate the text for friday'],
+      tools: ['read_text_file', 'write_file'],
+      values: ['monday', 'friday'],
+    },
+  ],
+  [
+    'get_immigration_statistics',
+    {
+      intents: ['compare the results for Canada', 'compare the results for Peru'],
+      tools: ['get_country_code', 'get_immigration_statistics'],
+    },
+  ],
+  [
     'send_bill',
     {
       intents: ['Send Ada Lovelace the bill they asked for'],

@@ -53,7 +53,11 @@ export function nameRoutine(facts: RoutineFacts): string[][] {
   const second = others.find(({ phrase, fit }) => fit > 0 && isOther(phrase, main));
   const both = isSpokenOf && main && second && main.verb !== '' ? [joined(main, second.phrase)] : [];
   const askedNames = wanted ? [[wanted.verb || main?.verb || 'get', ...wanted.object]] : [];
-  const isVague = wanted?.object.every((word) => GENERIC.has(word)) === true && main?.verb !== '';
+  // "compare the results" says less than a tool of statistics, and "duplicate the text" more than one that writes files.
+  const isVague =
+    wanted?.object.every((word) => GENERIC.has(word)) === true &&
+    main?.verb !== '' &&
+    (main === null || !PLUMBING.has(main.verb) || main.object.some((word) => !GENERIC.has(word)));
   const isClear = main !== null && (isSpokenOf || isVague) && verbFor(main, asked) !== undefined;
   const named = isClear ? [...toolNames, ...both, ...askedNames] : [...askedNames, ...toolNames];
   if (named.length > 0) return [...named, ...withOthers(named[0]!, facts.tools)];
@@ -425,6 +429,11 @@ const NOISE = words('tool tools api apis plugin endpoint provider service proces
 
 /** Said where something else says better what is wanted. */
 const WEAK = words('get show find look check make run set perform request process manage open view');
+
+/** What tools do to files and records, whatever the job is. */
+const PLUMBING = words(
+  'get set put read write create edit update insert append save store load fetch list run execute',
+);
 
 /** What nearly everything is done to: says nothing by itself. */
 const GENERIC = words(

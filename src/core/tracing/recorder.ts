@@ -1,4 +1,4 @@
-import type { ExecutionTrace } from '../vocabulary/execution-trace.ts';
+import type { ExecutionTrace, GuestResults } from '../vocabulary/execution-trace.ts';
 import { kindOf, type NodeId } from '../vocabulary/ids.ts';
 import {
   type EndEvent,
@@ -173,7 +173,11 @@ export function redactTrace<T extends Texts>(trace: T, redact: Redact): T {
     code: text(trace.code),
     decisions: trace.decisions.map((decision) => redact(decision)),
     taskResults: trace.taskResults.map((result) => redact(result)),
-    guest: trace.guest && { ...trace.guest, args: redact(trace.guest.args) },
+    guest: trace.guest && {
+      ...trace.guest,
+      args: redact(trace.guest.args),
+      ...(trace.guest.results && { results: redact(trace.guest.results) as GuestResults }),
+    },
     events: trace.events.map((event) => redactEvent(event, redact)),
   };
 }

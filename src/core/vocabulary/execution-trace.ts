@@ -21,12 +21,28 @@ export interface ToolInvocation {
 export const RUN_ORIGINS = ['agent', 'self', 'replay', 'fork'] as const;
 export type RunOrigin = (typeof RUN_ORIGINS)[number];
 
+/** What a person said of a run afterwards. */
+export interface RunVerdict {
+  readonly good: boolean;
+  readonly reason: string | null;
+  readonly by: string;
+  /** As ISO 8601. */
+  readonly at: string;
+}
+
+type Outcome = Pick<ExecutionTrace, 'origin' | 'success' | 'verdict'>;
+
 /**
- * Success of a run that PML started itself says nothing about what people want; its failure does count. A fork says
- * nothing either way: its past was another run's, and may have been edited.
+ * Success of a run that PML started itself says nothing about what people want, unless a person says so; its failure
+ * does count. A fork says nothing either way: its past was another run's, and may have been edited.
  */
-export function isEvidence({ origin, success }: Pick<ExecutionTrace, 'origin' | 'success'>): boolean {
-  return origin === 'agent' || (origin !== 'fork' && !success);
+export function isEvidence({ origin, success, verdict }: Outcome): boolean {
+  return origin === 'agent' || (origin !== 'fork' && (!success || verdict !== undefined));
+}
+
+/** Whether a run did what was wanted: a person's word counts, and without one that it ended well. */
+export function wasGood({ success, verdict }: Pick<Outcome, 'success' | 'verdict'>): boolean {
+  return verdict?.good ?? success;
 }
 
 /** One run. Everything except the head fields is derived from `events`, in `deriveTrace`. */
@@ -56,6 +72,8 @@ export interface ExecutionTrace extends Ownership {
   readonly code: string | null;
   /** What the program read besides its arguments and results, so that a replay is exact. */
   readonly guest: GuestConditions | null;
+  /** Absent: nobody said anything. */
+  readonly verdict?: RunVerdict;
 }
 
 export interface GuestConditions {
@@ -70,6 +88,18 @@ export interface GuestConditions {
    * milliseconds after `startedAt`, and the code of the error if it failed. Absent in traces from before it was kept.
    */
   readonly answers?: GuestAnswers;
+  /** Earlier results that the program read again, by the place of the call; absent: none. */
+  readonly results?: GuestResults;
+}
+
+export type GuestResults = Readonly<Record<string, GuestResult>>;
+
+/** What reading a result gave, redacted; without `reply`, what it gave is not to be kept. */
+export interface GuestResult {
+  readonly id: string;
+  readonly reply?:
+    | { readonly ok: true; readonly value: unknown }
+    | { readonly ok: false; readonly code: string; readonly message: string };
 }
 
 export type GuestAnswers = Readonly<Record<string, readonly [at: number, code?: string]>>;
@@ -137,6 +167,7 @@ export interface WireGuest {
   readonly started_at: number;
   readonly args?: unknown;
   readonly answers?: GuestAnswers;
+  readonly results?: GuestResults;
 }
 
 export function guestToWire({ startedAt, ...rest }: GuestConditions): WireGuest {
@@ -169,6 +200,7 @@ export function traceToWire(trace: ExecutionTrace) {
     decisions: trace.decisions,
     task_results: trace.taskResults,
     priority: trace.priority,
+    verdict: trace.verdict ?? null,
     code: trace.code,
     guest: trace.guest && guestToWire(trace.guest),
     events: trace.events.map(toWire),

@@ -1,4 +1,11 @@
-import { type ExecutionTrace, type GuestAnswers, guestFromWire, RUN_ORIGINS } from './execution-trace.ts';
+import {
+  type ExecutionTrace,
+  type GuestAnswers,
+  type GuestResult,
+  type GuestResults,
+  guestFromWire,
+  RUN_ORIGINS,
+} from './execution-trace.ts';
 import { capabilityNode, kindOf, type NodeId, operationId, toolId } from './ids.ts';
 import { VISIBILITIES } from './principal.ts';
 import {
@@ -87,6 +94,7 @@ const guest: Read<NonNullable<ExecutionTrace['guest']>> = (value, at) => {
     started_at: fields.get('started_at', numberFrom(Number.MIN_SAFE_INTEGER)),
     ...fields.maybe('args', anything),
     ...fields.maybe('answers', answers),
+    ...fields.maybe('results', results),
   });
 };
 
@@ -102,6 +110,22 @@ const answers: Read<GuestAnswers> = (value, at) => {
     return [place, told] as const;
   });
   return Object.fromEntries(entries);
+};
+
+const results: Read<GuestResults> = (value, at) => {
+  const entries = Object.entries((value ?? {}) as object).map(([place, read]) => {
+    const here = `${at}.${place}`;
+    if (!PLACE.test(place)) throw wrong(here, 'is not the place of a call');
+    const fields = fieldsOf(read, here);
+    return [place, { id: fields.get('id', id), ...fields.maybe('reply', reply) }] as const;
+  });
+  return Object.fromEntries(entries);
+};
+
+const reply: Read<NonNullable<GuestResult['reply']>> = (value, at) => {
+  const fields = fieldsOf(value, at);
+  if (fields.get('ok', boolean)) return { ok: true, value: fields.get('value', anything) };
+  return { ok: false, code: fields.get('code', id), message: fields.get('message', string) };
 };
 
 const node: Read<NodeId> = (value, at) => {

@@ -19,7 +19,6 @@ import type { Capability, CapabilityProof, JsonObject, Settings } from '../ports
 import { play, type Recording, recordingOf } from '../runs/replay-run.ts';
 import { ofOneRun } from '../runs/run.ts';
 import type { RunScope } from '../runs/run-scope.ts';
-import type { CapabilityRegistry } from './capability-registry.ts';
 import { hashFor } from './capability-sharing.ts';
 import { innerRoutines, requiredArguments } from './learn-parts.ts';
 
@@ -34,7 +33,7 @@ const DEFAULTS = {
 };
 
 /** A past run of a capability, or of the program it was learned from, as it would run now. */
-interface Case {
+export interface Case {
   readonly recording: Recording;
   readonly traceIds: readonly string[];
   /** Milliseconds since 1970. */
@@ -64,6 +63,8 @@ export interface CapabilityTest {
 }
 
 export interface Prover {
+  /** Up to four of its recorded runs, the newest and the most different, as it would run them now. */
+  cases(capability: Capability): Promise<readonly Case[]>;
   /** Runs its own past again, on cassettes: nothing is called. */
   test(capability: Capability): Promise<CapabilityTest>;
   /** The same, as it is kept. */
@@ -74,9 +75,11 @@ export interface Prover {
 const PROVER: Caller = { sessionId: null, origin: 'replay' };
 
 export function createProver(scopeNow: () => RunScope, catalogue: () => Catalogue): Prover {
+  const casesNow = async (capability: Capability) =>
+    mostDifferent(await casesOf(scopeNow(), capability, catalogue()));
   const test = async (capability: Capability): Promise<CapabilityTest> => {
     const scope = scopeNow();
-    const cases = mostDifferent(await casesOf(scope, capability, catalogue()));
+    const cases = await casesNow(capability);
     const reports: CaseReport[] = [];
     for (const { recording, traceIds, isArranged } of cases) {
       const ignored = isArranged ? RESULT : undefined;
@@ -93,6 +96,7 @@ export function createProver(scopeNow: () => RunScope, catalogue: () => Catalogu
     return { capability, status, cases: reports, problems };
   };
   return {
+    cases: casesNow,
     test,
     async prove(capability) {
       const { ports, settings } = scopeNow();
@@ -111,12 +115,13 @@ export function createProver(scopeNow: () => RunScope, catalogue: () => Catalogu
   };
 }
 
-function isOutOfReach(made: Awaited<ReturnType<typeof play>>['made']): boolean {
+/** The sandbox, or who asked, ended it: that says nothing of its code. */
+export function isOutOfReach(made: Awaited<ReturnType<typeof play>>['made']): boolean {
   return made.kind === 'failed' && ['internal', 'code_limit', 'cancelled'].includes(made.error.code);
 }
 
 /** In one line, for people. */
-function failureText({ difference, traceIds }: CaseReport): string {
+export function failureText({ difference, traceIds }: CaseReport): string {
   const { what, call, path } = difference!;
   const place = `${call ?? 'its result'}${path === '' ? '' : ` at ${path}`}`;
   return `it does not do again what trace ${traceIds[0]} recorded: ${place} differs (${what})`;
@@ -160,29 +165,6 @@ function definitionProblems({ calls }: Recording, catalogue: Catalogue): string[
       ...given.map((problem) => `${node} no longer promises what it gave: ${problem}`),
     ];
   });
-}
-
-/** After a change of definitions: whether what was quarantined for it still does what it did, for who has to decide. */
-export async function retest(
-  registry: CapabilityRegistry,
-  prover: Pick<Prover, 'test'>,
-  changed: readonly Capability[],
-): Promise<void> {
-  for (const capability of changed) {
-    const { status, cases, problems } = await prover.test(capability);
-    const failed = cases.find(({ difference }) => difference !== null);
-    const told =
-      status === 'passed'
-        ? 'its recorded runs work with the new definition'
-        : status === 'failed'
-          ? (problems[0] ?? failureText(failed!))
-          : 'none of its runs was recorded in full';
-    await registry.change(async () => {
-      const now = registry.get(capability.id);
-      if (now?.state === 'quarantined')
-        await registry.put({ ...now, evidence: { ...now.evidence, retested: told } });
-    });
-  }
 }
 
 /** The newest, and then always the one that has least in common with those that were chosen. */
@@ -326,6 +308,24 @@ function joinedCase(
   };
 }
 
+/** The calls of runs that came one after the other. Each trace has a clock of its own, and an order of its own answers. */
+function inOneTime(runs: readonly ExecutionTrace[]): { call: TapedCall; trace: ExecutionTrace }[] {
+  let [now, answers] = [0, 0];
+  return runs.flatMap((trace) => {
+    const [from, before] = [now, answers];
+    const calls = tapeOf(trace.events).map((call) => {
+      const { startTs, endTs, outcome } = call;
+      now = Math.max(now, from + endTs + 1);
+      answers = Math.max(answers, before + (outcome?.order ?? 0) + 1);
+      return {
+        ...{ ...call, startTs: from + startTs, endTs: from + endTs },
+        outcome: outcome && { ...outcome, order: before + outcome.order },
+      };
+    });
+    return calls.map((call) => ({ call, trace }));
+  });
+}
+
 /** Occurrences of a part of jobs that ended in this run. */
 async function partCases(
   scope: RunScope,
@@ -338,10 +338,8 @@ async function partCases(
   const { sessionId, id: before } = trace;
   const { traces } = scope.ports.store;
   const earlier = sessionId === null ? [] : await traces.list({ sessionId, before, limit: DEFAULTS.traces });
-  const session = [...earlier.reverse(), trace].flatMap((one) =>
-    tapeOf(one.events)
-      .filter(({ node, args, outcome }) => kindOf(node) === 'tool' && outcome?.success && isJsonObject(args))
-      .map((call) => ({ call, trace: one })),
+  const session = inOneTime([...earlier.reverse(), trace]).filter(
+    ({ call: { node, args, outcome } }) => kindOf(node) === 'tool' && outcome?.success && isJsonObject(args),
   );
   const ends = session.flatMap((one, i) =>
     one.trace === trace && one.call.node === part.tools.at(-1) ? [i] : [],

@@ -22,24 +22,35 @@ function routinesOn(registry: ReadableRegistry, tool: string): Capability[] {
   return registry.all().filter(({ toolsUsed }) => (toolsUsed as readonly string[]).includes(tool));
 }
 
+/** A capability whose tools are not as they were, and in which way. */
+export interface ChangedRoutine {
+  readonly capability: Capability;
+  /** Definitions of its tools changed, and not only their answers. */
+  readonly isRedefined: boolean;
+  /** The same text for the same changes. */
+  readonly changes: string;
+}
+
 /**
  * A capability was proven with its tools as they were. When a definition changes, or answers do that its program reads, it
- * is quarantined until a person has looked at it, or everything is as it was. Answers those whose definitions changed.
+ * is quarantined until a person has looked at it, it was shown to work all the same, or everything is as it was. Answers
+ * those that were not run again yet since their tools changed, or since a person accepted the change.
  */
 export async function quarantineChanged(
   registry: CapabilityRegistry,
   catalogue: Catalogue,
   drifts: readonly ToolDrift[],
-): Promise<readonly Capability[]> {
-  const redefined: Capability[] = [];
+): Promise<readonly ChangedRoutine[]> {
+  const changed: ChangedRoutine[] = [];
   const currentHash = (tool: string) => currentDefinition(catalogue, tool);
   const breaks = (tool: string) => brokenDefinition(catalogue, tool).map(({ words }) => words);
   for (const { id } of registry.all()) {
     await registry.change(async () => {
-      const capability = registry.get(id);
-      if (!capability || capability.state === 'candidate') return;
+      const found = registry.get(id);
+      if (!found || found.state === 'candidate') return;
+      let capability = found;
       const { definitionHashes, drift: marked = [] } = capability.evidence;
-      const drift = drifts.flatMap((one) => markOf(capability, one) ?? []);
+      const drift = drifts.flatMap((one) => markOf(found, one) ?? []);
       const isSame = JSON.stringify(drift) === JSON.stringify(marked);
       const { drift: _, ...evidence } = capability.evidence;
       const known = drift.length > 0 ? { ...evidence, drift } : evidence;
@@ -48,16 +59,37 @@ export async function quarantineChanged(
       if (capability.state === 'active') {
         if (reason !== null) {
           // Outcomes from now on show whether the change matters.
-          const changed = { ...capability, evidence: { ...known, recent: [] } };
-          const stored = await registry.put(quarantined(changed, reason, true));
-          if (definition !== null) redefined.push(stored);
-        } else if (!isSame) await registry.put({ ...capability, evidence: known });
-        return;
+          const since = { ...capability, evidence: { ...known, recent: [] } };
+          capability = await registry.put(quarantined(since, reason, true));
+        } else if (!isSame) capability = await registry.put({ ...capability, evidence: known });
+      } else if (reason === null && evidence.heals) {
+        capability = await registry.put(healed({ ...capability, evidence: known }));
       }
-      if (reason === null && evidence.heals) await registry.put(healed({ ...capability, evidence: known }));
+      // What a person quarantined, or its own failures, is not for a change to decide.
+      if (capability.state === 'quarantined' && !capability.evidence.heals) return;
+      const changes = changesOf(catalogue, definitionHashes, drift);
+      if (changes === '' || capability.evidence.retestedFor === changes) return;
+      changed.push({ capability, isRedefined: definition !== null, changes });
     });
   }
-  return redefined;
+  return changed;
+}
+
+/** Of definitions, with whether a person has accepted them, and of answers; empty where there are none. */
+function changesOf(
+  catalogue: Catalogue,
+  learned: Readonly<Record<string, string>>,
+  drift: readonly DriftMark[],
+): string {
+  const definitions = Object.entries(learned).flatMap(([tool, hash]) => {
+    const now = currentDefinition(catalogue, tool);
+    if (now === undefined || now === hash) return [];
+    return [`${tool} ${now}${catalogue.get(tool as ToolId)?.proposed ? ', proposed' : ''}`];
+  });
+  const answers = drift
+    .filter(({ state }) => state !== 'admitted')
+    .map(({ tool, since }) => `${tool} since ${since}`);
+  return [...definitions, ...answers].join('; ');
 }
 
 /** What a change in the answers of a tool is to a capability; null where it does not call that tool. */
@@ -69,12 +101,14 @@ function markOf({ toolsUsed, code, evidence }: Capability, drift: ToolDrift): Dr
     code,
     changes.map(({ field }) => field),
   );
-  const state = known?.state === 'admitted' ? 'admitted' : isRead ? 'broken' : 'marked';
+  // What running it again has shown says more than the names in its program.
+  const shown = known && known.state !== 'marked' ? known.state : null;
+  const state = shown ?? (isRead ? 'broken' : 'marked');
   return { tool, since, words: changes.map(({ words }) => words), state };
 }
 
 /** It may be called again; what went wrong meanwhile does not count. */
-function healed(capability: Capability): Capability {
+export function healed(capability: Capability): Capability {
   const { heals: _, ...evidence } = capability.evidence;
   return { ...capability, state: 'active', evidence: { ...evidence, recent: [], quarantinedBecause: null } };
 }
@@ -118,6 +152,8 @@ export interface DriftReport {
   readonly routines: readonly {
     readonly slug: string;
     readonly state: 'quarantined' | 'marked' | 'admitted';
+    /** What running it again has shown, as a sentence; null where it was not run again. */
+    readonly retested: string | null;
   }[];
 }
 
@@ -138,7 +174,11 @@ export function driftOf(
         since: null,
         answers: null,
         changes,
-        routines: routines.map(({ slug }) => ({ slug, state: 'quarantined' })),
+        routines: routines.map(({ slug, evidence }) => ({
+          slug,
+          state: 'quarantined',
+          retested: evidence.retested ?? null,
+        })),
       },
     ];
   });
@@ -157,6 +197,7 @@ export function driftOf(
               : mark.state === 'admitted'
                 ? ('admitted' as const)
                 : ('marked' as const),
+            retested: evidence.retested ?? null,
           },
         ];
       });

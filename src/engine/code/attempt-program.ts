@@ -1,7 +1,7 @@
 import type { PreparedProgram } from '../../core/structure/emit/prepare-program.ts';
 import type { OpenCall } from '../../core/tracing/recorder.ts';
 import { REDACTED } from '../../core/tracing/redact.ts';
-import type { GuestAnswers, GuestConditions } from '../../core/vocabulary/execution-trace.ts';
+import type { GuestAnswers, GuestConditions, GuestResults } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
@@ -27,6 +27,8 @@ const NO_CODE: CodeError = {
 export interface ProgramRecord {
   readonly code: string;
   readonly guest: GuestConditions;
+  /** Of its own span; null where its calls are at the root of the trace, or it did not begin. */
+  readonly span: string | null;
   readonly capabilityId: string | null;
   readonly console: readonly ConsoleLine[];
   readonly decisions: readonly DecisionTaken[];
@@ -69,10 +71,15 @@ export async function attemptProgram(
   const prepared = scope.programs.prepare(program.source);
   const isHidden = prepared.ok && levelOfProgram(settings, prepared.value.structure) === 'none';
 
-  const recorded = ({ console, decisions, answers }: GuestReport = NOTHING_RAN) => ({
+  const recorded = ({ console, decisions, answers, results }: GuestReport = NOTHING_RAN) => ({
     program: {
       code: isHidden ? REDACTED : program.source,
-      guest: { seed, startedAt, args: program.args, ...(hasAny(answers) && { answers }) },
+      guest: {
+        ...{ seed, startedAt, args: program.args },
+        ...(hasAny(answers) && { answers }),
+        ...(hasAny(results) && { results }),
+      },
+      span: root?.traceId ?? null,
       capabilityId: program.capability?.id ?? null,
       console,
       decisions,
@@ -149,12 +156,13 @@ interface GuestReport {
   readonly decisions: readonly DecisionTaken[];
   readonly media: readonly JsonObject[];
   readonly answers: GuestAnswers;
+  readonly results: GuestResults;
 }
 
-const NOTHING_RAN: GuestReport = { console: [], decisions: [], media: [], answers: {} };
+const NOTHING_RAN: GuestReport = { console: [], decisions: [], media: [], answers: {}, results: {} };
 
-function hasAny(answers: GuestAnswers): boolean {
-  return Object.keys(answers).length > 0;
+function hasAny(of: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(of).length > 0;
 }
 
 /** A program about to run. */
@@ -224,7 +232,8 @@ async function runGuest(
   if (halt === null) ended.abort();
   await host.settled();
   const { decisions } = host;
-  const report = { console: outcome.console, decisions, media: host.media(), answers: host.answers() };
+  const known = { media: host.media(), answers: host.answers(), results: host.results() };
+  const report = { console: outcome.console, decisions, ...known };
   return { outcome, halt, frames, report };
 }
 

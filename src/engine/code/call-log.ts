@@ -35,6 +35,8 @@ export interface CallLog {
   editedArguments?(key: string): JsonObject | undefined;
   /** When the program was told that it may enter a capability, the first time; undefined where that is not known. */
   enteredAt?(key: string): number | undefined;
+  /** What reading an earlier result gave, the first time; undefined where that is not known. */
+  readAgain?(key: string, id: string): GuestReply | undefined;
   /** `isKept`: false for a tool of which no results are recorded. */
   keep(key: string, node: string, args: unknown, reply: GuestReply, isKept: boolean): void;
   /** Everything answered so far, in the order of the answers, redacted. */
@@ -46,7 +48,11 @@ export function createCallLog(
   earlier: readonly FinishedCall[] = [],
 ): CallLog {
   const known = new Map(earlier.map((call, order) => [call.key, { ...call, order }]));
-  const made: (Omit<FinishedCall, 'isWhole'> & { readonly isKept: boolean })[] = [];
+  /** Hashed when it is asked for, which is when the run has to wait. */
+  const made: (Pick<FinishedCall, 'key' | 'node' | 'reply'> & {
+    readonly args: unknown;
+    readonly isKept: boolean;
+  })[] = [];
   const turns = createTurns();
   const hash = (args: unknown) => crypto.sha256(canonicalJson(args ?? {}));
 
@@ -60,10 +66,11 @@ export function createCallLog(
       return call.isWhole ? call.reply : null;
     },
     keep(key, node, args, reply, isKept) {
-      made.push({ key, node, argumentsHash: hash(args), reply, isKept });
+      made.push({ key, node, args, reply, isKept });
     },
     finished: () =>
-      made.map(({ isKept, ...call }) => {
+      made.map(({ isKept, args, ...rest }) => {
+        const call = { ...rest, argumentsHash: hash(args) };
         if (!isKept) return { ...call, reply: NOT_KEPT, isWhole: false };
         const reply = redact(call.reply) as GuestReply;
         return { ...call, reply, isWhole: canonicalJson(reply) === canonicalJson(call.reply) };

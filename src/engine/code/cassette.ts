@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { callSpans } from '../../core/tracing/derive-trace.ts';
 import { recordedValue } from '../../core/tracing/read-values.ts';
-import type { GuestAnswers } from '../../core/vocabulary/execution-trace.ts';
+import type { GuestAnswers, GuestResult, GuestResults } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { type ErrorType, isEnd, type TraceEvent } from '../../core/vocabulary/trace-event.ts';
@@ -85,7 +85,7 @@ export interface Tape {
   take(call: Pick<CallToMake, 'parent' | 'node' | 'args'>): TapedCall | Difference;
   isTaken(call: TapedCall): boolean;
   /** From now on this call of the other run stands for the recorded one: its own calls are found under it. */
-  bind(traceId: string, call: TapedCall): void;
+  bind(traceId: string, call: Pick<TapedCall, 'traceId'>): void;
   /** The first recorded call that nobody took; null when there is none. */
   left(): TapedCall | null;
 }
@@ -185,6 +185,8 @@ function isComposite(value: unknown): value is object {
 /** What a fork does at the call it begins with, and after it. */
 export interface ForkPoint {
   readonly call: TapedCall;
+  /** The calls before it, which are answered as they were. */
+  readonly past: ReadonlySet<TapedCall>;
   /** What the call is said to have given, instead of making it. */
   readonly result?: { readonly value: unknown };
   /** What the call is made with, instead of what the program gives it. */
@@ -195,6 +197,7 @@ export interface CassetteParts {
   readonly tape: Tape;
   readonly startedAt: number;
   readonly answers: GuestAnswers;
+  readonly results?: GuestResults | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Absent: nothing is ever called. */
   readonly fork?: ForkPoint;
@@ -208,11 +211,10 @@ export interface CassetteParts {
  */
 export function createCassette(
   parts: CassetteParts,
-): Pick<CallLog, 'recall' | 'enteredAt' | 'editedArguments'> {
-  const { tape, startedAt, answers, fork } = parts;
-  const from = fork ? tape.calls.indexOf(fork.call) : tape.calls.length;
-  const isPast = (call: TapedCall) => tape.calls.indexOf(call) < from;
-  const past = tape.calls.filter(({ node }, index) => index < from && kindOf(node) === 'tool');
+): Pick<CallLog, 'recall' | 'enteredAt' | 'editedArguments' | 'readAgain'> {
+  const { tape, startedAt, answers, results = {}, fork } = parts;
+  const isPast = (call: TapedCall) => !fork || fork.past.has(call);
+  const past = tape.calls.filter((call) => isPast(call) && kindOf(call.node) === 'tool');
   const answered = new Set<TapedCall>();
   const waiting = new Set<() => void>();
   let forkedAt: string | null = null;
@@ -235,6 +237,15 @@ export function createCassette(
   return {
     editedArguments: (key) => (key === forkedAt ? fork?.arguments : undefined),
     enteredAt: (key) => (answers[key] ? startedAt + answers[key][0] : undefined),
+    readAgain(key, id) {
+      const read: GuestResult | undefined = results[key];
+      if (!read?.reply || read.id !== id) return undefined;
+      const { reply } = read;
+      const at = startedAt + (answers[key]?.[0] ?? 0);
+      if (reply.ok) return { ok: true, value: reply.value, at };
+      const { code, message } = reply;
+      return { ok: false, error: { name: 'ToolError', code, message, errorType: 'NOT_FOUND' }, at };
+    },
     async recall(call) {
       const isReached = past.every(tape.isTaken);
       const found = tape.take(call);

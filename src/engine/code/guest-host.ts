@@ -1,5 +1,5 @@
 import { classifyError } from '../../core/tracing/recorder.ts';
-import type { GuestAnswers } from '../../core/vocabulary/execution-trace.ts';
+import type { GuestAnswers, GuestResult, GuestResults } from '../../core/vocabulary/execution-trace.ts';
 import { operationId, toolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
@@ -67,6 +67,8 @@ export interface RunningHost extends GuestHost {
   readonly decisions: readonly DecisionTaken[];
   /** When each call was answered. */
   answers(): GuestAnswers;
+  /** Earlier results that were read again. */
+  results(): GuestResults;
   /** Pictures and sounds beside the text of tool results: programs see the text, their caller gets these. */
   media(): readonly JsonObject[];
   /** Resolves when no call is under way any more. */
@@ -83,6 +85,9 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   const underWay = new Set<Promise<unknown>>();
   const decisions: DecisionTaken[] = [];
   const answers: Record<string, GuestAnswers[string]> = {};
+  const results: Record<string, GuestResult> = {};
+  // An earlier result may be that of a tool of which nothing is to be kept.
+  const isKept = scope.settings.record.every(({ keep }) => keep === 'full');
   let media: readonly JsonObject[] = [];
   let ended = 0;
   const now = () => clock.now().getTime();
@@ -105,8 +110,14 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   }
 
   async function reply(key: string, frame: Frame, call: GuestToolCall, hold: WallHold): Promise<GuestReply> {
-    if (`${call.server}:${call.tool}` === READ_RESULT && parts.caller.readResult) {
-      return { ...readResult(parts.caller.readResult, call.args), at: now() };
+    if (`${call.server}:${call.tool}` === READ_RESULT) {
+      const id = String((Object(call.args) as { id?: unknown }).id);
+      const again = log.readAgain?.(key, id);
+      if (again || parts.caller.readResult) {
+        const given = again ?? { ...readResult(parts.caller.readResult!, id), at: now() };
+        results[key] = { id, ...(isKept && { reply: kept(given) }) };
+        return given;
+      }
     }
     const found = await find(frame, call);
     if ('name' in found) return { ok: false, error: found, at: now() };
@@ -194,6 +205,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   return {
     decisions,
     answers: () => answers,
+    results: () => results,
     media: () => media,
     callTool: (frame, call, hold) => track(answer(frames.get(frame), call, hold)),
 
@@ -229,11 +241,19 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   };
 }
 
-/** PML's own: neither traced nor under policy, since it only repeats what this caller was given. */
-function readResult(read: (id: string) => unknown, args: unknown) {
+function kept(reply: GuestReply): NonNullable<GuestResult['reply']> {
+  if (reply.ok) return { ok: true, value: reply.value };
+  const { code, message } = reply.error;
+  return { ok: false, code, message };
+}
+
+/**
+ * PML's own: no call of a tool, and not under policy, since it only repeats what this caller was given. What it gave is
+ * kept with the trace, so that a replay is exact.
+ */
+function readResult(read: (id: string) => unknown, id: string) {
   try {
-    const { id } = Object(args) as { id?: unknown };
-    return { ok: true, value: read(String(id)) } as const;
+    return { ok: true, value: read(id) } as const;
   } catch (thrown) {
     const { code, message, hint } = PmlError.from(thrown);
     const told = hint === undefined ? message : `${message}. ${hint}`;

@@ -35,8 +35,8 @@ const DEFAULTS = {
 export interface LiveGraph {
   current(): TypedGraph;
   /**
-   * Learns what any gateway stored since, until there is nothing more or the signal ends; the rest is learned
-   * later. A graph that another gateway rebuilt is read again.
+   * Learns what any gateway has stored so far, or until the signal ends; the rest is learned later. A graph that another
+   * gateway rebuilt is read again.
    */
   catchUp(signal?: AbortSignal): Promise<void>;
   /** Lets those templates count whose tools are both there, or were met in runs. */
@@ -124,6 +124,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     isAhead = false;
   }
 
+  /** Whether there may be more: traces that come while a page is learned wait for the next time. */
   async function step(): Promise<boolean> {
     const page = await store.traces.scan(cursor, DEFAULTS.batch);
     isAhead = page.traces.length > 0;
@@ -137,7 +138,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     events.emit({ type: 'graph_changed', edges: changes.edges.length, traces: page.traces.length });
     for (const tell of listeners) tell(page.traces);
     toldTo = page.cursor;
-    return true;
+    return page.traces.length === DEFAULTS.batch || cursor !== page.cursor;
   }
 
   /** A graph that was read from the store holds traces that were never met here. */

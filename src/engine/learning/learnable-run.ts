@@ -5,7 +5,7 @@ import { words } from '../../core/retrieval/words.ts';
 import { callSpans } from '../../core/tracing/derive-trace.ts';
 import { recordedValue } from '../../core/tracing/read-values.ts';
 import { REDACTED } from '../../core/tracing/redact.ts';
-import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
+import { type ExecutionTrace, isEvidence, wasGood } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import { isJsonObject } from '../../core/vocabulary/read-wire.ts';
 import { sessionOf } from '../people/roles.ts';
@@ -21,6 +21,7 @@ type Past = Pick<
   | 'visibility'
   | 'capabilityId'
   | 'guest'
+  | 'verdict'
 >;
 
 /** What a stored run teaches; null where there is nothing to learn, or its vectors are not made yet. */
@@ -34,7 +35,8 @@ export function learnableRun(run: RecalledRun): LearnableRun | null {
     clauses: run.clauses.length > 0 ? run.clauses : [run.intent],
     words: words(text),
     uses,
-    succeeded: run.success,
+    succeeded: wasGood(run),
+    ...verdictOf(run),
     key: keyOf(text),
     runId: run.runId,
     isPrivate: run.visibility === 'private',
@@ -47,9 +49,14 @@ export function learnableTrace(forms: IntentForms, trace: Past): LearnableRun | 
   const uses = usesOf(trace);
   if (uses.length === 0 || !isEvidence(trace)) return null;
   const isPrivate = trace.visibility === 'private';
-  const { success: succeeded, runId } = trace;
+  const { runId } = trace;
   const single = isSingleCall(trace) && { isSingle: true };
-  return { ...forms, uses, succeeded, key: keyOf(forms.text), runId, isPrivate, ...single };
+  const outcome = { succeeded: wasGood(trace), ...verdictOf(trace) };
+  return { ...forms, uses, ...outcome, key: keyOf(forms.text), runId, isPrivate, ...single };
+}
+
+function verdictOf({ verdict }: Pick<Past, 'verdict'>): Pick<LearnableRun, 'verdict'> {
+  return verdict ? { verdict: verdict.good ? 'good' : 'bad' } : {};
 }
 
 /** Made by itself, it says nothing of what comes after it, nor that nothing does. */
@@ -90,8 +97,8 @@ function usesOf({ executedPath, toolInvocations }: Past): string[] {
 
 /** A run as its calls are remembered; null for one that PML chose itself, or that failed. */
 export function rememberedRun(trace: ExecutionTrace): RememberedRun | null {
-  const { events, intentText, executedAt, success, owner, visibility } = trace;
-  if (!success || !isEvidence(trace)) return null;
+  const { events, intentText, executedAt, owner, visibility } = trace;
+  if (!wasGood(trace) || !isEvidence(trace)) return null;
   const calls = callSpans(events).flatMap(({ start, end }) => {
     const { args, node } = start;
     if (kindOf(node) !== 'tool' || !end?.success || !isJsonObject(args)) return [];

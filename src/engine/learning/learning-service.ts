@@ -1,5 +1,6 @@
 import { type GateState, NO_EVIDENCE } from '../../core/learning/gate/gate.ts';
 import type { LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
+import { type ExecutionTrace, type RunVerdict, wasGood } from '../../core/vocabulary/execution-trace.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { SuggestionCounts } from '../ports.ts';
 import { createInsight, type LearningInsight } from './learning-insight.ts';
@@ -45,13 +46,15 @@ export interface LearningService {
   train(signal?: AbortSignal): Promise<LearningReport>;
   /** Ends the training under way; nothing has changed then. */
   stop(): Promise<void>;
+  /** Keeps what a person says of a run, and learns from it at once; null: nothing any more. */
+  judge(trace: ExecutionTrace, said: Omit<RunVerdict, 'at'> | null): Promise<RunVerdict | null>;
   /** Back to what was learned before; to plain search where there is nothing before. */
   rollBack(): Promise<LearningReport>;
 }
 
 /** `recalled` resolves when what was learned in earlier lives is known. */
 export function createLearningService(
-  ports: Pick<FlowPorts, 'embedder' | 'store' | 'clock' | 'sleep'>,
+  ports: Pick<FlowPorts, 'embedder' | 'store' | 'clock' | 'sleep' | 'redact'>,
   ranker: LiveRanker,
   watch: SuccessWatch,
   recalled: () => Promise<void>,
@@ -106,6 +109,22 @@ export function createLearningService(
     },
     async stop() {
       ranker.stop();
+    },
+    async judge({ verdict: _, ...trace }, said) {
+      const verdict = said && {
+        ...said,
+        reason: said.reason === null ? null : String(ports.redact(said.reason)),
+        at: ports.clock.now().toISOString(),
+      };
+      await ports.store.traces.judge(trace.id, verdict);
+      await recalled();
+      await ranker.judge(
+        trace.runId,
+        verdict
+          ? { succeeded: verdict.good, verdict: verdict.good ? 'good' : 'bad' }
+          : { succeeded: wasGood(trace) },
+      );
+      return verdict;
     },
     async rollBack() {
       await recalled();

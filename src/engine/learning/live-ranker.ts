@@ -77,6 +77,8 @@ export interface LiveRanker {
   remind(runs: ReadonlyMap<string, LearnableRun>): void;
   /** A run that just ended is one of the past from now on. */
   know(run: LearnableRun): void;
+  /** What a person said of a run, from now on; null: nothing any more. */
+  judge(runId: string, told: Pick<LearnableRun, 'succeeded' | 'verdict'>): Promise<void>;
   /** Learns from a run that is known, and from all of them when there are enough new ones. */
   learn(run: LearnableRun, signal?: AbortSignal): Promise<void>;
   /** Another gateway trained, or went back: takes up what is stored. */
@@ -175,6 +177,7 @@ export function createLiveRanker(
   }
 
   function beliefIn(run: LearnableRun): number {
+    if (run.verdict) return run.verdict === 'good' ? 1 : 0;
     return believed.get(run) ?? (run.succeeded ? 1 : 0);
   }
 
@@ -379,6 +382,18 @@ export function createLiveRanker(
       events.emit({ type: 'run_learned', runs: runs.length });
     },
 
+    async judge(runId, told) {
+      const judged = new Map(
+        runs.flatMap((run) => (run.runId === runId ? [[run, { ...withoutVerdict(run), ...told }]] : [])),
+      );
+      if (judged.size === 0) return;
+      const isTold = taught.some((run) => judged.has(run));
+      runs = runs.map((run) => judged.get(run) ?? run);
+      taught = taught.map((run) => judged.get(run) ?? run);
+      lookBack();
+      if (briefing && isTold) await trainer.recall([...judged.values()]);
+    },
+
     async learn(run, signal) {
       fresh++;
       const isTold = !briefing || taught.includes(run);
@@ -441,6 +456,10 @@ export function createLiveRanker(
  */
 function judgedAgain<T>(before: readonly T[], heldBack: readonly T[]): T[] {
   return newest([...before.slice(0, Math.max(0, before.length - heldBack.length)), ...heldBack]);
+}
+
+function withoutVerdict({ verdict: _, ...run }: LearnableRun): LearnableRun {
+  return run;
 }
 
 function newest<T>(judged: readonly T[]): T[] {

@@ -1,10 +1,16 @@
 import type { DriftMark } from '../../core/capabilities/lifecycle.ts';
-import type { ExecutionTrace, RunKind, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
+import type {
+  ExecutionTrace,
+  RunKind,
+  RunOrigin,
+  RunVerdict,
+} from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { CallStore } from './call-store.ts';
 import type { GraphStore, RollupStore } from './graph-store.ts';
 import type { AuditStore, KeyStore, OAuthStore, UsageStore } from './people-store.ts';
 import type { SuggestionStore } from './suggestion-store.ts';
@@ -21,6 +27,7 @@ export interface Store {
   readonly graph: GraphStore;
   readonly capabilities: CapabilityStore;
   readonly traces: TraceStore;
+  readonly calls: CallStore;
   readonly rollup: RollupStore;
   readonly episodes: EpisodicStore;
   readonly runs: WorkflowRunStore;
@@ -115,8 +122,10 @@ export interface CapabilityEvidence {
   readonly heals?: boolean;
   /** Changes in the answers of its tools; absent where there are none. */
   readonly drift?: readonly DriftMark[];
-  /** What its recorded runs say to the changed definition it was last quarantined for, as a sentence. */
+  /** What its recorded runs, and running them again, say to the changes of its tools, as a sentence. */
   readonly retested?: string;
+  /** The changes that this was said of. */
+  readonly retestedFor?: string;
   /** Absent: it was not tried on its own past yet. */
   readonly proof?: CapabilityProof;
 }
@@ -238,7 +247,15 @@ export interface RemovedTraces {
 export interface RecalledRun
   extends Pick<
     ExecutionTrace,
-    'capabilityId' | 'executedAt' | 'durationMs' | 'guest' | 'owner' | 'runId' | 'sessionId' | 'origin'
+    | 'capabilityId'
+    | 'executedAt'
+    | 'durationMs'
+    | 'guest'
+    | 'owner'
+    | 'runId'
+    | 'sessionId'
+    | 'origin'
+    | 'verdict'
   > {
   /** Of the trace; a run that waited in between has several. */
   readonly id: string;
@@ -276,6 +293,8 @@ export interface TraceStore {
   count(): Promise<number>;
   /** Runs per hour since then, oldest first; hours without any are left out. */
   tally(since: Date): Promise<RunTally[]>;
+  /** What a person says of it from now on; null: nothing any more. False when there is no such trace. */
+  judge(id: string, verdict: RunVerdict | null): Promise<boolean>;
   setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
   /** The vectors of the intent and of its clauses, made after the trace was stored; clauses to three digits. */
   setIntentEmbedding(

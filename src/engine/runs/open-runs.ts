@@ -1,5 +1,6 @@
 import { withAllGiven, withGiven } from '../../core/planning/plan/given-values.ts';
 import { type PlannedStep, whyNotByItself } from '../../core/policy/decide.ts';
+import { runKindOf } from '../../core/vocabulary/execution-trace.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
@@ -13,6 +14,7 @@ import { executeAsPlan, planFromCode } from '../workflow/execute-as-plan.ts';
 import { executeWorkflow } from '../workflow/execute-workflow.ts';
 import { continueRun } from './continue-run.ts';
 import { forkRun, replayRun } from './replay-run.ts';
+import { forkWorkflow, replayWorkflow } from './replay-workflow.ts';
 import type { RunScope } from './run-scope.ts';
 import type { IntentCall, IntentRun, RunResult, RunService } from './run-service.ts';
 import { editCall, settleRun } from './settle-run.ts';
@@ -66,8 +68,14 @@ export function openRuns({ scope, activeRuns, suggestions, catalogue }: RunParts
     },
     continueRun: (runId, action, caller) => continueRun(scope(), activeRuns, runId, action, caller),
 
-    forkRun: (trace, fork, caller) => forkRun(scope(), trace, fork, caller),
-    replayRun: (trace, options, caller) => replayRun(scope(), trace, options, caller),
+    forkRun: (trace, fork, caller) =>
+      runKindOf(trace) === 'workflow'
+        ? forkWorkflow(scope(), activeRuns, trace, fork, caller)
+        : forkRun(scope(), trace, fork, caller),
+    replayRun: (trace, options, caller) =>
+      runKindOf(trace) === 'workflow'
+        ? replayWorkflow(scope(), trace, options, caller)
+        : replayRun(scope(), trace, options, caller),
 
     settleApproval: (runId, decision, by, approvalIds, beyond = {}) =>
       settleRun(

@@ -8,7 +8,7 @@ import {
 } from '../../core/vocabulary/execution-trace.ts';
 import { capabilityNode, kindOf, type NodeId, splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { TraceEvent } from '../../core/vocabulary/trace-event.ts';
+import { type ErrorType, isEnd, type TraceEvent } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
 import { judge } from '../calls/call-tool.ts';
 import { asSeenBy } from '../capabilities/capability-registry.ts';
@@ -54,6 +54,8 @@ export interface Recording {
   readonly notWhole: readonly string[];
   /** Several runs made the calls: which program made which is not known. */
   readonly isFlat?: boolean;
+  /** Of a task of code: the span that its calls are below. */
+  readonly span?: string | null;
 }
 
 /**
@@ -87,6 +89,9 @@ export function recordingOf(trace: ExecutionTrace, isPrefix = false): Recording 
   if (!isWhole(code) || !isWhole(guest?.args))
     throw unrepeatable(trace, 'its program or its arguments held a secret that was not stored');
   if (!guest) throw unrepeatable(trace, 'the clock and the random numbers of its program were not stored');
+  const isRead = Object.values(guest.results ?? {}).every(({ reply }) => reply !== undefined);
+  if (!isRead || !isWhole(guest.results))
+    throw unrepeatable(trace, 'it read an earlier result, which was not recorded in full');
   const [task] = trace.taskResults as readonly { readonly result?: unknown }[];
   return {
     program: { source: code, args: (guest.args ?? {}) as JsonObject },
@@ -137,13 +142,13 @@ function isUnfinished({ taskResults }: ExecutionTrace): boolean {
 }
 
 /** Of a tool of which only the fact of the call is kept, or which had not ended. */
-function isHidden({ node, args, outcome }: TapedCall): boolean {
+export function isHidden({ node, args, outcome }: TapedCall): boolean {
   if (!outcome) return true;
   if (kindOf(node) !== 'tool') return false;
   return args === undefined || (outcome.success ? outcome.result === undefined : outcome.error === undefined);
 }
 
-function unrepeatable({ id }: ExecutionTrace, why: string, hint?: string): PmlError {
+export function unrepeatable({ id }: ExecutionTrace, why: string, hint?: string): PmlError {
   return new PmlError(
     'not_available',
     `Trace ${id} cannot be run again: ${why}`,
@@ -195,8 +200,8 @@ export async function play(
     const differs = entered(tape, event.traceId, { parent, node: to, args });
     if (differs) onDifference(differs);
   });
-  const { startedAt, answers = {}, seed } = guest;
-  const cassette = createCassette({ tape, startedAt, answers, sleep: ports.sleep, onDifference });
+  const { startedAt, answers = {}, results, seed } = guest;
+  const cassette = createCassette({ tape, startedAt, answers, results, sleep: ports.sleep, onDifference });
   const log: CallLog = { ...cassette, keep() {}, finished: () => [] };
   const offline = {
     ...scope,
@@ -258,18 +263,40 @@ async function replayLive(
   ignored: ReadonlySet<string>,
   caller: Caller,
 ): Promise<{ difference: Difference | null; replayTraceId: string | null }> {
-  await checkHarmless(scope, trace, recording);
+  const why = await whyNotLive(scope, recording);
+  if (why !== null)
+    throw new PmlError('forbidden', `Trace ${trace.id} cannot be replayed live: ${why}`, {
+      hint: 'Replay it against its cassette: its recorded calls stand in for the servers.',
+    });
+  const { calls, end, traceId } = await playLive(scope, recording, trace.intentText, caller, ignored);
+  return { difference: calls ?? end, replayTraceId: traceId };
+}
+
+export interface PlayedLive {
+  readonly made: TaskAttempt;
+  /** Where its calls, or what they gave, first differ from the recorded ones. */
+  readonly calls: Difference | null;
+  /** How its end differs. */
+  readonly end: Difference | null;
+  /** Every server could be asked: what failed, failed for what it was given. */
+  readonly isReached: boolean;
+  readonly traceId: string | null;
+}
+
+/** On the servers, each call of which is refused unless it only reads; leaves a trace that teaches nothing. */
+export async function playLive(
+  scope: RunScope,
+  recording: Recording,
+  intent: string | null,
+  caller: Caller,
+  ignored: ReadonlySet<string> = new Set(),
+): Promise<PlayedLive> {
   const { ports, traces, settings } = scope;
   const { guest, program, node } = recording;
   // What the owner lets PML do by itself is not thereby without effects.
   const reading = { ...scope, settings: { ...settings, permissions: { ...settings.permissions, auto: [] } } };
   const replayer: Caller = { ...caller, origin: 'replay' };
-  const head = {
-    runId: ports.crypto.randomUuid(),
-    sessionId: null,
-    origin: 'replay',
-    intent: trace.intentText,
-  } as const;
+  const head = { runId: ports.crypto.randomUuid(), sessionId: null, origin: 'replay', intent } as const;
   const run = startRun(ports, traces, { ...head, ...ownershipOf(settings, caller) }, [
     program.args,
     program.source,
@@ -280,27 +307,29 @@ async function replayLive(
     standing: { seed, startedAt, grants: [], calls: [] },
   });
   const { traceId } = await run.finish(endOf(made));
-  const difference =
-    callDifference(recording.calls, run.recorder.events, ports.redact, ignored) ??
-    endDifference(recording, made, ports.redact, ignored);
-  return { difference, replayTraceId: traceId };
+  return {
+    made,
+    calls: callDifference(recording.calls, run.recorder.events, ports.redact, ignored, recording.isFlat),
+    end: endDifference(recording, made, ports.redact, ignored),
+    isReached: !run.recorder.events.some(
+      (event) => isEnd(event) && event.errorType !== undefined && OUT_OF_REACH.has(event.errorType),
+    ),
+    traceId,
+  };
 }
 
-/** Refused at the first tool that may change something, or that a person would be asked about. */
-async function checkHarmless(scope: RunScope, trace: ExecutionTrace, { calls }: Recording): Promise<void> {
+const OUT_OF_REACH: ReadonlySet<ErrorType> = new Set(['NETWORK', 'TIMEOUT', 'PERMISSION']);
+
+/** The first tool that may change something, or that a person would be asked about; null: all only read. */
+export async function whyNotLive(scope: RunScope, { calls }: Recording): Promise<string | null> {
   for (const { node } of calls) {
     if (kindOf(node) !== 'tool') continue;
     const entry = await scope.findTool({ tool: node, arguments: {} });
     const verdict = judge(scope.settings, entry);
-    const why =
-      entry.tool.annotations?.readOnlyHint !== true
-        ? `${node} is not marked as read-only`
-        : verdict.action !== 'allow' && `${node} needs a decision: ${verdict.reason}`;
-    if (!why) continue;
-    throw new PmlError('forbidden', `Trace ${trace.id} cannot be replayed live: ${why}`, {
-      hint: 'Replay it against its cassette: its recorded calls stand in for the servers.',
-    });
+    if (entry.tool.annotations?.readOnlyHint !== true) return `${node} is not marked as read-only`;
+    if (verdict.action !== 'allow') return `${node} needs a decision: ${verdict.reason}`;
   }
+  return null;
 }
 
 /** The first call of a run that is not as it was recorded. */
@@ -309,8 +338,9 @@ function callDifference(
   events: readonly TraceEvent[],
   redact: (value: unknown) => unknown,
   ignored: ReadonlySet<string>,
+  isFlat = false,
 ): Difference | null {
-  const tape = createTape(recorded, redact);
+  const tape = createTape(recorded, redact, isFlat);
   for (const call of tapeOf(events)) {
     const found = tape.take(call);
     if (isDifference(found)) return found;
@@ -332,7 +362,7 @@ function callDifference(
 }
 
 /** Nobody hears of it, and nothing of it is kept. */
-function silentRun({ ports, settings }: RunScope, onEvent: (event: TraceEvent) => void): Run {
+export function silentRun({ ports, settings }: RunScope, onEvent: (event: TraceEvent) => void): Run {
   const { clock, crypto, redact } = ports;
   const recorder = createRecorder({ now: clock.monotonic, newId: crypto.randomUuid, redact, onEvent });
   const head = { runId: crypto.randomUuid(), sessionId: null, origin: 'replay', intent: null } as const;
@@ -346,7 +376,7 @@ function silentRun({ ports, settings }: RunScope, onEvent: (event: TraceEvent) =
 }
 
 /** A tool as a recording knows it: by its name. */
-function unlisted(id: string): CatalogueEntry {
+export function unlisted(id: string): CatalogueEntry {
   const { server, tool: name } = splitToolId(id as ToolId);
   const tool = { id: id as ToolId, server, name, description: '', inputSchema: {}, definitionHash: '' };
   return { tool, proposed: null };
@@ -367,7 +397,8 @@ export async function forkRun(
   const source = code ?? recording.program.source;
   const capability = trace.capabilityId === null ? undefined : scope.capabilities.get(trace.capabilityId);
   const program = { source, args, ...(capability && { capability }) };
-  const past = pastOf(recording, { call, ...edit(set) });
+  const before = new Set(recording.calls.slice(0, recording.calls.indexOf(call)));
+  const past = pastOf(recording, () => {}, { call, past: before, ...edit(set) });
   const forker: Caller = { ...caller, origin: 'fork' };
   return await execute(
     scope,
@@ -379,12 +410,12 @@ export async function forkRun(
   );
 }
 
-function edit(set: ForkRequest['set']): Omit<ForkPoint, 'call'> {
+export function edit(set: ForkRequest['set']): Omit<ForkPoint, 'call' | 'past'> {
   if (!set) return {};
   return 'result' in set ? { result: { value: set.result } } : { arguments: set.arguments };
 }
 
-function callAt({ calls }: Recording, trace: ExecutionTrace, at: string): TapedCall {
+export function callAt({ calls }: Pick<Recording, 'calls'>, trace: ExecutionTrace, at: string): TapedCall {
   const tools = calls.filter(({ node }) => kindOf(node) === 'tool');
   const found = tools.find(({ id, traceId }) => id === at || traceId === at);
   if (found) return found;
@@ -398,7 +429,7 @@ function callAt({ calls }: Recording, trace: ExecutionTrace, at: string): TapedC
 }
 
 /** What comes before must be known as the program saw it. */
-function checkPast({ calls }: Recording, trace: ExecutionTrace, at: TapedCall): void {
+export function checkPast({ calls }: Pick<Recording, 'calls'>, trace: ExecutionTrace, at: TapedCall): void {
   for (const call of calls.slice(0, calls.indexOf(at))) {
     if (kindOf(call.node) !== 'tool') continue;
     if (isHidden(call)) throw unrepeatable(trace, `${call.id} was not recorded in full`);
@@ -412,7 +443,7 @@ function checkPast({ calls }: Recording, trace: ExecutionTrace, at: TapedCall): 
 }
 
 /** A run that waits for a person is taken up by its program, which knows nothing of edited arguments. */
-async function checkUnasked(scope: RunScope, { node, id }: TapedCall): Promise<void> {
+export async function checkUnasked(scope: RunScope, { node, id }: TapedCall): Promise<void> {
   const { action, reason } = judge(scope.settings, await scope.findTool({ tool: node, arguments: {} }));
   if (action !== 'ask') return;
   throw new PmlError('forbidden', `${id} cannot be given other arguments in a fork: ${reason}`, {
@@ -420,24 +451,42 @@ async function checkUnasked(scope: RunScope, { node, id }: TapedCall): Promise<v
   });
 }
 
-function pastOf({ node, guest, calls }: Recording, fork: ForkPoint): Past {
-  const { seed, startedAt, answers = {} } = guest;
-  let tape: Tape;
+/** A past that can be looked at: `left` is the first of its calls that was not made again. */
+type TapedPast = Past & Pick<Tape, 'left' | 'isTaken'>;
+
+/** Without a fork nothing is ever called, and what differs is told. */
+export function pastOf(
+  { node, guest, calls, span }: Pick<Recording, 'node' | 'guest' | 'calls' | 'span'>,
+  onDifference: (difference: Difference) => void,
+  fork?: ForkPoint,
+): TapedPast {
+  const { seed, startedAt, answers = {}, results } = guest;
+  let tape: Tape | null = null;
   return {
     node,
     standing: { seed, startedAt, grants: [], calls: [] },
+    left: () => (tape ? tape.left() : (calls[0] ?? null)),
+    isTaken: (call) => tape?.isTaken(call) ?? false,
     logFor({ ports }) {
       tape = createTape(calls, ports.redact);
-      const parts = { tape, startedAt, answers, sleep: ports.sleep, fork, onDifference() {} };
-      return { ...createCallLog(ports), ...createCassette(parts) };
+      const { sleep } = ports;
+      const cassette = createCassette({
+        ...{ tape, startedAt, answers, results, sleep, onDifference },
+        ...(fork && { fork }),
+      });
+      return { ...createCallLog(ports), ...cassette };
     },
-    /** Calls within a capability are found under the recorded one. */
+    /** Calls within a capability, or a task of code, are found under the recorded one. */
     follow(run) {
       const { recorder } = run;
       const start: Run['recorder']['start'] = (to, parent, args, madeAt) => {
-        const span = recorder.start(to, parent, args, madeAt);
-        if (kindOf(to) === 'capability') entered(tape, span.traceId, { parent, node: to, args });
-        return span;
+        const open = recorder.start(to, parent, args, madeAt);
+        const { traceId } = open;
+        if (kindOf(to) === 'capability') {
+          const differs = entered(tape!, traceId, { parent, node: to, args });
+          if (differs) onDifference(differs);
+        } else if (parent === null && span) tape!.bind(traceId, { traceId: span });
+        return open;
       };
       return { ...run, recorder: Object.assign(Object.create(recorder), { start }) as Run['recorder'] };
     },

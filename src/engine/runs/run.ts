@@ -7,7 +7,12 @@ import {
   redactEvent,
   redactTrace,
 } from '../../core/tracing/recorder.ts';
-import type { ExecutionTrace, GuestConditions, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
+import type {
+  ExecutionTrace,
+  GuestConditions,
+  GuestResults,
+  RunOrigin,
+} from '../../core/vocabulary/execution-trace.ts';
 import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
 import { type ErrorType, isEnd, toWire } from '../../core/vocabulary/trace-event.ts';
@@ -172,12 +177,17 @@ function withoutDerived(end: RunEnd): RunEnd {
   return {
     ...end,
     ...(end.errorMessage !== undefined && { errorMessage: NOT_RECORDED }),
+    ...(end.guest?.results && { guest: { ...end.guest, results: withoutReplies(end.guest.results) } }),
     decisions: [],
     taskResults: (end.taskResults ?? []).map((task) => {
-      const { result: _, console: __, error: ___, ...rest } = task as Record<string, unknown>;
+      const { result: _, console: __, error: ___, programs: ____, ...rest } = task as Record<string, unknown>;
       return rest;
     }),
   };
+}
+
+function withoutReplies(results: GuestResults): GuestResults {
+  return Object.fromEntries(Object.entries(results).map(([key, { id }]) => [key, { id }]));
 }
 
 function lastErrorType(recorder: Recorder): ErrorType {

@@ -155,7 +155,7 @@ function notBegun({ ports }: RunScope, error: unknown): RunResult {
 /** How the run of a single task ended, as its trace is to know it. */
 export function endOf(made: TaskAttempt): RunEnd {
   const { program } = made;
-  const { console, ...kept } = program ?? {};
+  const { console, span: _, ...kept } = program ?? {};
   const told = program && {
     ...kept,
     taskResults: [{ id: 'code', status: statusOf(made), ...gaveOf(made), console }],

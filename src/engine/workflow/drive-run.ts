@@ -102,6 +102,7 @@ export async function driveRun(
       ahead?.look();
     },
     ahead: () => ahead,
+    ...(request.past && { past: request.past }),
   };
   const knownAtStart = ports.found?.size ?? 0;
   try {
@@ -138,7 +139,7 @@ export async function driveRun(
 }
 
 /** A promise per task: it waits for those of the tasks before it. */
-async function runTasks(
+export async function runTasks(
   driver: RunDriver,
   plan: Plan,
   targets: readonly Target[],

@@ -10,6 +10,7 @@ import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
 import { openRun, type WorkflowRequest } from './open-run.ts';
 import { resumeRun } from './resume-run.ts';
+import type { TaskPast } from './run-driver.ts';
 import { type Target, targetOf } from './targets.ts';
 
 /** Checks the whole plan, then runs it until it is over or waits. */
@@ -18,13 +19,14 @@ export async function executeWorkflow(
   activeRuns: ActiveRuns,
   request: WorkflowRequest,
   caller: Caller,
+  past?: TaskPast,
 ): Promise<RunResult> {
   const scope = ofOneRun(asSeenBy(whole, caller));
   const plan = withUsedTasks(request.plan);
   const targets = await checkPlan(scope, plan);
   const run = await openRun(scope, { ...request, plan }, caller);
   if (!run) return await resumeRun(scope, activeRuns, request.runId ?? '', caller);
-  const begin = { run, lease: activeRuns.newLease(), plan, targets, isStored: false, goesOn: false };
+  const begin = { run, lease: activeRuns.newLease(), plan, targets, isStored: false, goesOn: false, past };
   return await driveRun(scope, activeRuns, begin, caller);
 }
 

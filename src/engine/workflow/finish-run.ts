@@ -1,3 +1,4 @@
+import { guestToWire } from '../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import type { WorkflowRun } from '../ports.ts';
@@ -7,7 +8,7 @@ import { endOf, resultOf } from '../runs/single-run.ts';
 import type { StopReason } from './active-runs.ts';
 import { ONLY_TASK, resealed } from './open-run.ts';
 import type { DriveRequest, RunDriver } from './run-driver.ts';
-import { PENDING, shownState, type TaskResult, type TaskState } from './task-state.ts';
+import { itemKey, PENDING, shownState, type TaskResult, type TaskState } from './task-state.ts';
 import { nextLayer, overallStatus, tellStates, tellStored } from './tell-workflow.ts';
 
 interface Ended extends DriveRequest {
@@ -100,8 +101,20 @@ function taskResults(driver: RunDriver, { plan, targets }: Ended): TaskResult[] 
       depends_on: dependsOn,
       ...(shownState(state) as { status: TaskState['status'] }),
       ...(driver.earlier.has(id) && { earlier: true as const }),
+      ...programsOf(driver, id),
     };
   });
+}
+
+/** Of a task and its items, where they are programs that ran in this drive. */
+function programsOf({ attempts }: RunDriver, id: string): Pick<TaskResult, 'programs'> {
+  const found = attempts.entries().flatMap(([key, { program }]) => {
+    if (!program || (key !== id && !key.startsWith(itemKey(id, 0).slice(0, -2)))) return [];
+    const { args: _, ...guest } = guestToWire(program.guest);
+    return [[key, { ...guest, span: program.span }] as const];
+  });
+  const programs = Object.fromEntries(found);
+  return Object.keys(programs).length === 0 ? {} : { programs };
 }
 
 function firstError({ states }: RunDriver): string | undefined {

@@ -1,9 +1,11 @@
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { Caller } from '../caller.ts';
+import type { Attempt } from '../calls/call-tool.ts';
 import type { TaskAttempt } from '../code/attempt-program.ts';
 import type { JsonObject, RunLease, ToolResult, WorkflowRun } from '../ports.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunScope } from '../runs/run-scope.ts';
+import type { Past } from '../runs/single-run.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -20,6 +22,7 @@ export interface DriveRequest {
   readonly targets: readonly Target[];
   /** The agent said to go on to the next layer. */
   readonly goesOn: boolean;
+  readonly past?: TaskPast | undefined;
 }
 
 /** One process at work on one run, from taking it up until it is over, waits or is let go. */
@@ -49,6 +52,22 @@ export interface RunDriver {
   onAsk(): void;
   /** Null unless calls may run ahead. */
   ahead(): Speculation | null;
+  /** What a run that is repeated is told instead of doing it; absent: it is not a repetition. */
+  readonly past?: TaskPast;
+}
+
+/** How a call ended, and its result as it was recorded. */
+export interface ToldCall {
+  readonly made: Exclude<Attempt, { kind: 'waiting' }>;
+  readonly result: unknown;
+}
+
+/** The recorded calls of another run of the same plan. */
+export interface TaskPast {
+  /** How the call of a tool ended then, or what it is to be made with; null: with what it is given. */
+  tool(step: Step, args: JsonObject): Promise<ToldCall | { readonly arguments: JsonObject } | null>;
+  /** What a program has behind it; null: nothing. */
+  program(step: Step): Past | null;
 }
 
 /** One call, piece of code or capability of a plan: a task, or one item of its list. */

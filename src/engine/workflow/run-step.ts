@@ -11,7 +11,7 @@ import { openCapability } from '../code/enter-capability.ts';
 import type { Program, ResumePoint } from '../code/program.ts';
 import type { JsonObject } from '../ports.ts';
 import { authorizeStep } from './authorize-step.ts';
-import type { RunDriver, Step } from './run-driver.ts';
+import type { RunDriver, Step, ToldCall } from './run-driver.ts';
 import { carriedBy, isOpen, PENDING, type TaskState } from './task-state.ts';
 
 /** Worth another attempt: the others fail the same way again. */
@@ -141,21 +141,29 @@ async function attemptStep(driver: RunDriver, step: Step, options: AttemptOption
   // Any call of a program may be one that asks.
   driver.onAsk();
   const { grants, standing, begin } = options;
-  return await attemptProgram(driver, program, {
-    node: nodeOf(driver, step, program),
-    grants,
-    standing,
-    begin,
+  const node = nodeOf(driver, step, program);
+  const past = standing ? undefined : driver.past?.program(step);
+  const { scope, run, caller } = driver;
+  return await attemptProgram({ scope, run: past ? past.follow(run) : run, caller }, program, {
+    ...{ node, grants, standing, begin },
+    ...(past && { standing: past.standing, log: past.logFor(scope) }),
   });
 }
 
 async function attemptTool(
-  { scope, run, caller, onAsk, ahead }: RunDriver,
+  driver: RunDriver,
   step: Step,
   tool: string,
-  { arguments: args, grants, begin }: AttemptOptions,
+  { arguments: given, grants, begin }: AttemptOptions,
 ): Promise<Attempt> {
+  const { scope, run, caller, onAsk, ahead } = driver;
   const { timeoutMs } = step.task;
+  const told = await driver.past?.tool(step, given);
+  if (told && 'made' in told) {
+    await begin();
+    return retold(driver, step, given, told);
+  }
+  const args = told?.arguments ?? given;
   const call = { tool, arguments: args, ...(timeoutMs !== undefined && { timeoutMs }) };
   const entry = await scope.findTool(call).catch((error: unknown) => PmlError.from(error));
   if (entry instanceof PmlError) return { kind: 'failed', error: entry.toShape(), errorType: 'NOT_FOUND' };
@@ -174,6 +182,17 @@ async function attemptTool(
     },
   };
   return await callTool(callScope, entry, call);
+}
+
+/** What was answered then stands in the trace of this run, too. */
+function retold({ run }: RunDriver, { target }: Step, args: JsonObject, { made, result }: ToldCall): Attempt {
+  const span = run.recorder.start(target.node, null, args);
+  span.end({
+    success: made.kind === 'done',
+    ...(result !== undefined && { result }),
+    ...(made.kind === 'failed' && { error: made.error.message, errorType: made.errorType ?? 'UNKNOWN' }),
+  });
+  return made;
 }
 
 function programOf({ scope }: RunDriver, { task, deps }: Step, { arguments: args }: AttemptOptions): Program {

@@ -1,3 +1,4 @@
+import type { WireGuest } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { ResumePoint } from '../code/program.ts';
@@ -54,7 +55,12 @@ export interface TaskResult {
   readonly duration_ms?: number;
   /** It was over before the calls of this trace. */
   readonly earlier?: true;
+  /** Of programs, by task or item: what a replay needs besides their arguments. */
+  readonly programs?: Readonly<Record<string, TaskProgram>>;
 }
+
+/** The conditions of a program that was a task, and its span in the trace. */
+export type TaskProgram = Omit<WireGuest, 'args'> & { readonly span: string | null };
 
 export const PENDING: TaskState = { status: 'pending' };
 

@@ -12,6 +12,14 @@ import { ERROR_TYPES } from '../../core/vocabulary/trace-event.ts';
 import { callOrder } from '../../engine/graph/call-order.ts';
 import type { EpisodicEvent } from '../../engine/ports.ts';
 
+/** What a person said of a run. */
+export const verdict = z.object({
+  good: z.boolean(),
+  reason: z.string().nullable(),
+  by: z.string(),
+  at: z.string(),
+});
+
 /** For lists: without calls, events and program. */
 const traceSummary = z
   .object({
@@ -33,6 +41,7 @@ const traceSummary = z
     decisions: z.array(z.unknown()),
     task_results: z.array(z.unknown()),
     priority: z.number(),
+    verdict: verdict.nullable(),
   })
   .meta({ id: 'TraceSummary' });
 
@@ -81,6 +90,8 @@ export const storedTrace = traceSummary
         args: z.unknown().optional(),
         /** By the place of a call in its program: milliseconds until its answer, and the code of its error. */
         answers: z.record(z.string(), z.array(z.unknown())).optional(),
+        /** By the same place: the id of an earlier result that was read, and what that gave. */
+        results: z.record(z.string(), z.object({ id: z.string(), reply: z.unknown().optional() })).optional(),
       })
       .nullable(),
     events: z.array(traceEvent),

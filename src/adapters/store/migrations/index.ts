@@ -13,6 +13,7 @@ import * as origins from './0011-origins.ts';
 import * as traceOrder from './0012-trace-order.ts';
 import * as scopes from './0013-scopes.ts';
 import * as oauth from './0014-oauth.ts';
+import * as calls from './0015-calls.ts';
 
 /** In order, and never edited once released: each schema change is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -30,4 +31,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0012-trace-order': traceOrder,
   '0013-scopes': scopes,
   '0014-oauth': oauth,
+  '0015-calls': calls,
 };

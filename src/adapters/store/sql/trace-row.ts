@@ -7,6 +7,7 @@ import {
   invocationToWire,
   type RunKind,
   type RunOrigin,
+  type RunVerdict,
   type WireGuest,
   type WireInvocation,
 } from '../../../core/vocabulary/execution-trace.ts';
@@ -77,6 +78,7 @@ export function traceToRow(trace: ExecutionTrace) {
     guest: json(trace.guest && guestToWire(trace.guest)),
     owner: textOrNull(trace.owner),
     visibility: trace.visibility,
+    verdict: json(trace.verdict),
   };
 }
 
@@ -105,7 +107,13 @@ export function traceFromRow(row: Selectable<Database['execution_trace']>): Exec
     guest: row.guest === null ? null : guestFromWire(row.guest as WireGuest),
     owner: row.owner,
     visibility: row.visibility as Visibility,
+    ...verdictOf(row),
   };
+}
+
+/** Absent where nobody said anything. */
+function verdictOf({ verdict }: { readonly verdict: unknown }): Pick<ExecutionTrace, 'verdict'> {
+  return verdict === null ? {} : { verdict: verdict as RunVerdict };
 }
 
 /** The columns of a trace that the ranker uses. */
@@ -127,6 +135,7 @@ export const RECALLED = [
   'duration_ms',
   'guest',
   'owner',
+  'verdict',
 ] as const;
 
 export function recalledFromRow(
@@ -152,6 +161,7 @@ export function recalledFromRow(
     durationMs: row.duration_ms,
     guest: row.guest === null ? null : guestFromWire(row.guest as WireGuest),
     owner: row.owner,
+    ...verdictOf(row),
   };
 }
 

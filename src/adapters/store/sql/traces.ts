@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { createIntentIndex } from '../pgvector/intent-index.ts';
-import { guarded, text, vectorsToBytes, vectorToBytes } from './codec.ts';
+import { guarded, json, text, vectorsToBytes, vectorToBytes } from './codec.ts';
 import { forgetRuns, unfinishedRuns } from './rollup.ts';
 import {
   nameToLookUp,
@@ -170,6 +170,17 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           .orderBy(hour)
           .execute();
         return rows.map((row) => ({ ...row, runs: Number(row.runs), successes: Number(row.successes) }));
+      }),
+
+    judge: (id, verdict) =>
+      guarded(`Storing the verdict on trace ${id}`, async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('execution_trace')
+          .set({ verdict: json(verdict) })
+          .where('id', '=', text(id))
+          .where('executed_at', '=', momentOf(text(id)))
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
       }),
 
     setPriorities: (priorities) =>

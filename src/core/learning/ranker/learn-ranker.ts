@@ -56,6 +56,8 @@ export interface LearnableRun extends IntentForms {
   /** Ids of the tools it used, in order. */
   readonly uses: readonly string[];
   readonly succeeded: boolean;
+  /** What a person said of it, which outranks all that is inferred; absent: nothing. */
+  readonly verdict?: 'good' | 'bad';
   /** Runs with the same key are the same work. */
   readonly key: string;
   /** A run that waited for a person is reported several times under its id: the last report counts. */
@@ -227,6 +229,7 @@ export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun
   const { beliefs, lessons } = weighRuns({
     uses: past.uses,
     succeeded: placed.map(({ succeeded }) => succeeded),
+    verdicts: placed.map(({ verdict }) => verdict),
     similarities: (run) => past.cosines(placed[run]!.intent),
     cosines: (run) => candidates.cosines(placed[run]!.intent),
     isHidden: (run, other) => placed[run]!.key === placed[other]!.key,
@@ -245,7 +248,7 @@ function headsPace(runs: number): number {
 export function placeRun(
   candidates: Candidates,
   run: LearnableRun,
-): (PastRun & { readonly succeeded: boolean }) | null {
+): (PastRun & Pick<LearnableRun, 'succeeded' | 'verdict'>) | null {
   const uses = candidates.placesOf(run.uses);
   return uses.length === 0 ? null : { ...run, uses };
 }

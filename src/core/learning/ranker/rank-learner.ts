@@ -95,9 +95,18 @@ export class RankLearner {
     this.#underWay = null;
   }
 
-  /** Adds runs from the store, oldest first. */
+  /**
+   * Adds runs from the store, oldest first. One that a person judged, or no longer
+   * judges, takes the place of what was known of it.
+   */
   recall(runs: readonly LearnableRun[]): void {
-    this.#runs = [...this.#runs, ...runs].slice(-DEFAULTS.runs);
+    const told = new Map(runs.map((run) => [run.runId, run]));
+    const kept = this.#runs.map((known) => {
+      const now = known.runId === undefined ? undefined : told.get(known.runId);
+      return now && (now.verdict || known.verdict) ? now : known;
+    });
+    const before = new Set(kept);
+    this.#runs = [...kept, ...runs.filter((run) => !before.has(run))].slice(-DEFAULTS.runs);
     this.#past = null;
     this.#underWay = null;
   }

@@ -74,6 +74,22 @@ test('[WEIGH-1] and where no run resembles another by its text', () => {
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.9);
 });
 
+test('[WEIGH-5] what a person said of a run is its weight, whatever the others used and however it ended', () => {
+  const { uses, poisoned, isPoisoned, intents, tools } = world(300);
+  const lone = isPoisoned.indexOf(true);
+  const usual = isPoisoned.indexOf(false);
+  const { beliefs, lessons } = weighRuns({
+    uses: poisoned,
+    succeeded: uses.map((_, run) => run !== lone),
+    verdicts: uses.map((_, run) => (run === lone ? 'good' : run === usual ? 'bad' : undefined)),
+    similarities: (run) => intents.map((other) => dot(intents[run]!, other)),
+    cosines: (run) => tools.map((each) => dot(intents[run]!, each)),
+  });
+  expect([beliefs[lone], lessons[lone]]).toEqual([1, 1]);
+  expect(beliefs[usual]).toBeLessThan(0.1);
+  expect(lessons[usual]).toBeLessThan(0.1);
+});
+
 test('[WEIGH-2] clean runs keep their weight, and the first few are largely trusted, whatever they used', () => {
   const clean = world(300);
   expect(meanOf(clean.weigh(clean.uses), () => true)).toBeGreaterThan(0.95);

@@ -57,6 +57,8 @@ export interface RunsToWeigh {
   /** The tools of each run, without repeats. */
   readonly uses: readonly (readonly number[])[];
   readonly succeeded: readonly boolean[];
+  /** What a person said of a run: its weight, whatever the others say. */
+  readonly verdicts?: readonly ('good' | 'bad' | undefined)[];
   /** Cosine of one run's intent and every run's. */
   similarities(run: number): ArrayLike<number>;
   /** Cosine of one run's intent and every candidate. */
@@ -90,7 +92,11 @@ export interface RunWeights {
 export function weighRuns(runs: RunsToWeigh, options: Partial<WeighingOptions> = {}): RunWeights {
   const settings = { ...DEFAULTS, ...options };
   const { uses, succeeded } = runs;
-  const bySuccess = Float64Array.from(succeeded, (success) => (success ? 1 : settings.failed));
+  const bySuccess = Float64Array.from(succeeded, (success, run) => {
+    const verdict = runs.verdicts?.[run];
+    if (verdict !== undefined) return verdict === 'good' ? 1 : settings.least;
+    return success ? 1 : settings.failed;
+  });
   const judged = uses.map((tools, run) => {
     const similarities = runs.similarities(run);
     const others = (other: number) => other !== run && !runs.isHidden?.(run, other);
@@ -108,6 +114,7 @@ export function weighRuns(runs: RunsToWeigh, options: Partial<WeighingOptions> =
   for (let round = 0; round < rounds; round++) {
     const heard = bySuccess.map((weight, run) => weight * (1 - doubts[run]!));
     doubts = doubts.map((_, run) => {
+      if (runs.verdicts?.[run] !== undefined) return 0;
       const { voices, fit } = judged[run]!;
       const silence = silenceOf(uses, run, voices, doubtOfMisfit, heard, settings);
       const misfit = 1 - trustInFit * Math.min(1, fit / (usualFit * usual)) ** 2;

@@ -80,7 +80,7 @@ export class RunMemory {
   /** After each call that has ended, in order: what was called, and the signals. */
   signals(events: readonly TraceEvent[]): { readonly node: NodeId; readonly values: Float32Array }[] {
     const calls = callsOf(events);
-    const flows = new Set(observedValueFlow(events).map(({ toTraceId }) => toTraceId));
+    const flows = new Set(observedValueFlow(upTo(calls.at(-1), events)).map(({ toTraceId }) => toTraceId));
     const rows: { readonly node: NodeId; readonly values: Float32Array }[] = [];
     const made = new Set<string>();
     const sums = { errors: 0, inARow: 0, repeats: 0, flows: 0, idle: 0, empty: 0, oddFollow: 0, oddNames: 0 };
@@ -193,6 +193,15 @@ function callsOf(events: readonly TraceEvent[]): SeenCall[] {
       names: isJsonObject(start.args) ? Object.keys(start.args).sort().join() : '',
       question: `${start.node} ${JSON.stringify(start.args)}`,
     }));
+}
+
+/** The events of the calls that began until this one did: what flows into these comes from these. */
+function upTo(last: SeenCall | undefined, events: readonly TraceEvent[]): readonly TraceEvent[] {
+  const spans = callSpans(events);
+  const begun = new Set(spans.map(({ start }) => start.traceId));
+  for (const { start } of spans.slice(spans.findIndex((span) => span.start.traceId === last?.traceId) + 1))
+    begun.delete(start.traceId);
+  return begun.size === spans.length ? events : events.filter(({ traceId }) => begun.has(traceId));
 }
 
 function isEmpty(result: unknown): boolean {

@@ -247,7 +247,9 @@ function drifted({
   changes,
   capabilities,
 }: Answer<'list_drift'>['drift'][number]): Check[] {
-  const waiting = capabilities.filter(({ state }) => state === 'quarantined').map(({ slug }) => slug);
+  const waiting = capabilities
+    .filter(({ state }) => state === 'quarantined')
+    .map(({ slug, retested }) => (retested === null ? slug : `${slug} (${retested})`));
   if (waiting.length === 0 && answers !== null && answers.since >= DRIFT_IS_NEW) return [];
   const words = changes.map((change) => change.words).join('; ');
   const message = `${of === 'answers' ? `${tool} answers differently` : `${tool} has another definition`}: ${words}`;

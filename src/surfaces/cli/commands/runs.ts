@@ -210,7 +210,8 @@ export const runsCommand: CommandModule = (program, context) => {
       await withGateway(context, options, 'runs', async (pml) => {
         const asked = pml.forkRun({ run_id: id, at, ...edit, ...code } as ForkInput);
         const made = await known(asked, 'See "pml trace ls", and "pml trace show" for the calls.');
-        tellRun(context, made, options, source && { file: source.file, code: source.text });
+        if ('results' in made) tellWorkflow(context, made, options);
+        else tellRun(context, made, options, source && { file: source.file, code: source.text });
       });
     });
 

@@ -13,6 +13,7 @@ function shelved(after: LearningReport, over: Partial<LearningService> = {}) {
     report: async () => UNTRAINED,
     insight: async () => sampleInsight(),
     train: async () => after,
+    judge: async () => null,
     stop: async () => {},
     rollBack: async () => after,
     ...over,

@@ -18,6 +18,11 @@ const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 export const number = (value: number) => NUMBER.format(value);
 /** 97000 as 97K. */
 export const compact = (value: number) => COMPACT.format(value);
+/** 97000 as 97 KB. */
+export function bytes(count: number): string {
+  if (count < 1000) return `${count} B`;
+  return count < 1e6 ? `${number(count / 1e3)} KB` : `${number(count / 1e6)} MB`;
+}
 export const percent = (share: number) => `${NUMBER.format(share * 100)}%`;
 
 /** Milliseconds in a readable unit. */

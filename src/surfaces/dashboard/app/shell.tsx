@@ -91,7 +91,7 @@ function Navigation() {
         <a key={name} href={path} aria-current={route.value.page === name ? 'page' : undefined}>
           <Icon name={name} size={20} />
           <span class="nav-title">{title}</span>
-          {name === 'workflows' && waiting > 0 && (
+          {name === 'approvals' && waiting > 0 && (
             <span class="nav-count" title={`${waiting} waiting for approval`}>
               {waiting}
               <span class="hidden"> waiting for approval</span>

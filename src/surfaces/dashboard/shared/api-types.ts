@@ -32,6 +32,11 @@ export type Traces = Answer<'list_traces'>;
 export type TraceSummary = Traces['traces'][number];
 export type Trace = Answer<'get_trace'>;
 
+export type GoodRun = Answer<'find_good_run'>;
+
+export type Calls = Answer<'list_calls'>;
+export type CallGroups = Answer<'count_calls'>;
+
 export type Runs = Answer<'list_runs'>;
 /** A workflow, or a call that waits for approval. */
 export type Run = Runs['runs'][number];

@@ -10,6 +10,8 @@ export {
   rankingInWords,
 } from '../../../core/vocabulary/ranking-words.ts';
 
+export { estimateTokens } from '../../../core/vocabulary/text.ts';
+
 /**
  * Colour shows an edge's type, the line style its source. Both themes use the same colours; on a light
  * background the pale ones have an outline (`LIGHT_OUTLINE`), so that they are visible.

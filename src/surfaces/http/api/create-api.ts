@@ -24,6 +24,7 @@ const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  not_available: 409,
   store_conflict: 409,
   cancelled: 409,
   too_large: 413,

@@ -27,6 +27,7 @@ function shelf(over: Partial<LearningService> = {}): Partial<Gateway> {
       report: async () => report,
       insight: async () => sampleInsight(),
       train: async () => report,
+      judge: async () => null,
       stop: async () => {},
       rollBack: async () => report,
       ...over,

@@ -1,5 +1,6 @@
 import type { Approval } from '../../shared/api-types.ts';
 import { href } from '../../shared/routes.ts';
+import { alignLists } from '../align-lists.ts';
 import { postJson } from '../api.ts';
 import { shownLine, shownText } from '../format.ts';
 import { useWaiting } from '../overview.ts';
@@ -8,6 +9,11 @@ import { JsonView } from './json-view.tsx';
 import { SteadyRows } from './steady-rows.tsx';
 import { Ago } from './time.tsx';
 import { tellingOutcome } from './toast.tsx';
+
+const DEFAULTS = {
+  /** Pairs of lines that are compared, so that a long definition does not hold up the page. */
+  cells: 1_000_000,
+};
 
 /** One exact call that waits for approval, with the buttons to decide. */
 export function ApprovalItem({
@@ -87,14 +93,45 @@ export function ExactCall({ approval }: { approval: Approval }) {
           {changes.map(({ field, before, after }) => (
             <div key={field}>
               <p class="strong">{shownText(field)}</p>
-              <JsonView value={before} name="accepted" isWhole />
-              <JsonView value={after} name="now" isWhole />
+              <Changes before={before} after={after} />
             </div>
           ))}
         </section>
       )}
     </>
   );
+}
+
+/** Both texts line by line: what is gone, what is new, and what stays. */
+function Changes({ before, after }: { before: unknown; after: unknown }) {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  if (old.length * now.length > DEFAULTS.cells)
+    return (
+      <>
+        <JsonView value={before} name="accepted" isWhole />
+        <JsonView value={after} name="now" isWhole />
+      </>
+    );
+  return (
+    <pre class="changes">
+      {alignLists(old, now, (a, b) => a === b).map(([was, is], nth) => {
+        const Line = was === null ? 'ins' : is === null ? 'del' : 'span';
+        return (
+          <Line key={nth}>
+            <span aria-hidden="true">{was === null ? '+ ' : is === null ? '− ' : '  '}</span>
+            {is ?? was}
+            {'\n'}
+          </Line>
+        );
+      })}
+    </pre>
+  );
+}
+
+function linesOf(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return shownText(whole).split('\n');
 }
 
 /** Approvals needed by something that this page is running. */

@@ -19,6 +19,8 @@ const PAGE_OF: Readonly<Record<PageName, ComponentType>> = {
   home: HomePage,
   graph: lazy(() => import('./graph/graph-page.tsx')),
   runs: lazy(() => import('./runs/runs-page.tsx')),
+  calls: lazy(() => import('./calls/calls-page.tsx')),
+  approvals: lazy(() => import('./approvals/approvals-page.tsx')),
   workflows: lazy(() => import('./workflows/workflows-page.tsx')),
   capabilities: lazy(() => import('./capabilities/capabilities-page.tsx')),
   search: lazy(() => import('./search/search-page.tsx')),

@@ -1,6 +1,7 @@
 import './capabilities.css';
 import type { CapabilitySummary } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
+import { kindOf } from '../../../shared/vocabulary.ts';
 import { CapabilityName, StatusBadge } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
@@ -89,16 +90,20 @@ function Table({ rows, view }: { rows: readonly CapabilitySummary[]; view: strin
         {
           title: 'Tools',
           isExtra: true,
-          cell: ({ tools_used }) => (
-            <span class="muted">
-              {tools_used.slice(0, 2).map((tool) => (
-                <span key={tool} class="cell-note mono">
-                  {shownLine(tool, 48)}
-                </span>
-              ))}
-              {tools_used.length > 2 && <span class="cell-note">and {tools_used.length - 2} more</span>}
-            </span>
-          ),
+          cell: ({ tools_used }) => {
+            // Operations of the program itself say nothing about what it can do.
+            const tools = tools_used.filter((tool) => kindOf(tool) !== 'operation');
+            return (
+              <span class="muted">
+                {tools.slice(0, 2).map((tool) => (
+                  <span key={tool} class="cell-note mono">
+                    {shownLine(tool, 48)}
+                  </span>
+                ))}
+                {tools.length > 2 && <span class="cell-note">and {tools.length - 2} more</span>}
+              </span>
+            );
+          },
         },
         { title: 'Changed', isExtra: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}

@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Trace } from '../../../shared/api-types.ts';
-import { askRaw } from '../../api.ts';
+import { saveFile, saveFrom } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
 import { Skeleton } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { toast } from '../../components/toast.tsx';
+
+import { tellingOutcome } from '../../components/toast.tsx';
 import { setQuery } from '../../router.ts';
 import { filtered, filterToQuery } from './filter.ts';
 import { type CanvasHandle, GraphCanvas } from './graph-canvas.tsx';
@@ -219,7 +220,11 @@ function Toolbar({
                 asPicture,
                 ...(['json', 'graphml', 'dot'] as const).map((format) => ({
                   title: `Whole graph (${format === 'json' ? 'JSON' : format === 'dot' ? 'DOT' : 'GraphML'})`,
-                  onSelect: () => void downloadFrom(`/api/graph?format=${format}`, `graph.${format}`),
+                  onSelect: () =>
+                    void tellingOutcome(
+                      saveFrom(`/api/graph?format=${format}`, `graph.${format}`),
+                      `Saved graph.${format}`,
+                    ),
                 })),
               ]
         }
@@ -229,33 +234,14 @@ function Toolbar({
 }
 
 function save(canvas: CanvasHandle | null): void {
-  if (canvas) void download(canvas.picture(), 'graph.png');
+  if (canvas)
+    void tellingOutcome(
+      canvas.picture().then((made) => saveFile(made, 'graph.png')),
+      'Saved graph.png',
+    );
 }
 
 function saveRun(trace: Trace): void {
   const blob = new Blob([JSON.stringify(trace, null, 2)], { type: 'application/json' });
-  void download(Promise.resolve(blob), `run-${trace.id}.json`);
-}
-
-/** A file written by the gateway: the whole graph, as `pml graph export` writes it. */
-async function downloadFrom(address: string, name: string): Promise<void> {
-  const fetched = askRaw(address).then((reply) => {
-    if (!reply.ok) throw new Error(`The gateway responded with HTTP ${reply.status}`);
-    return reply.blob();
-  });
-  await download(fetched, name);
-}
-
-/** A file made in the browser. */
-async function download(made: Promise<Blob>, name: string): Promise<void> {
-  try {
-    const address = URL.createObjectURL(await made);
-    const link = document.createElement('a');
-    link.href = address;
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(address), 60_000);
-  } catch {
-    toast(`${name} could not be created`, 'bad');
-  }
+  saveFile(blob, `run-${trace.id}.json`);
 }

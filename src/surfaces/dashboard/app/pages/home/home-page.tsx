@@ -125,12 +125,6 @@ function ServerList({ servers }: { servers: readonly Server[] }) {
       columns={[
         { title: 'Server', cell: (server) => <ServerName server={server} /> },
         { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
-        {
-          title: 'In flight',
-          isNumber: true,
-          isExtra: true,
-          cell: ({ calls_in_flight: now }) => (now === 0 ? <span class="faint">–</span> : number(now)),
-        },
         { title: 'Tools', isNumber: true, cell: ({ tools }) => number(tools) },
         { title: 'Tokens', isNumber: true, isExtra: true, cell: (server) => compact(server.schema_tokens) },
       ]}

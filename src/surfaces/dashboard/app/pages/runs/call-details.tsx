@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ErrorType, Trace } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { Badge } from '../../components/badge.tsx';
-import { CopyButton } from '../../components/button.tsx';
+import { Button, CopyButton } from '../../components/button.tsx';
 import { JsonView } from '../../components/json-view.tsx';
-import { duration, shownLine, shownText } from '../../format.ts';
-import { type Call, rowsOf } from './calls.ts';
+import { compact, duration, shownLine, shownText } from '../../format.ts';
+import { type Call, rowsOf, tokensOf } from './calls.ts';
+import { forkOf, ReplayDialog } from './replay-dialog.tsx';
 
 /** Advice for each kind of failure. */
 export const HINTS: Readonly<Record<ErrorType, string>> = {
@@ -20,6 +22,8 @@ export const HINTS: Readonly<Record<ErrorType, string>> = {
 /** A call and the others of its run. */
 interface CallOfRun {
   readonly call: Call;
+  /** Absent while the run goes on. */
+  readonly trace?: Trace;
   readonly calls: readonly Call[];
   nameOf(node: string): string;
   readonly flows: Trace['value_flow'];
@@ -27,7 +31,8 @@ interface CallOfRun {
 
 /** One call in full: arguments, result, and where values came from and went. */
 export function CallDetails(of: CallOfRun) {
-  const { call } = of;
+  const { call, trace } = of;
+  const [isForking, setForking] = useState(false);
   const isTool = !call.node.startsWith('capability:') && !call.node.startsWith('code:');
   return (
     <div class="call-details">
@@ -35,6 +40,7 @@ export function CallDetails(of: CallOfRun) {
         <Fact name="began">{duration(call.start)}</Fact>
         <Fact name="took">{call.end === null ? 'still running' : duration(call.end - call.start)}</Fact>
         {call.children.length > 0 && <Fact name="made">{call.children.length} calls</Fact>}
+        {isTool && tokensOf(call) > 0 && <Fact name="tokens">≈ {compact(tokensOf(call))}</Fact>}
         {isTool && (
           <Fact name="see">
             <a href={href.graph({ node: call.node })}>in the graph</a>,{' '}
@@ -62,6 +68,21 @@ export function CallDetails(of: CallOfRun) {
         )}
       </div>
       <Flows {...of} />
+      {isTool && trace && (
+        <p>
+          <Button needs="run" icon="refresh" onClick={() => setForking(true)}>
+            Run again from here
+          </Button>
+        </p>
+      )}
+      {isForking && trace && (
+        <ReplayDialog
+          title="Run again from here"
+          prepare={async () => forkOf(trace, call)}
+          before={trace.id}
+          onClose={() => setForking(false)}
+        />
+      )}
     </div>
   );
 }

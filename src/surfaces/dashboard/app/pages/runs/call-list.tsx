@@ -32,6 +32,7 @@ export function CallList({
   now,
   nameOf,
   flows = [],
+  trace,
 }: {
   calls: readonly Call[];
   mode: 'tree' | 'timeline';
@@ -39,6 +40,8 @@ export function CallList({
   now: number;
   nameOf: (node: string) => string;
   flows?: Trace['value_flow'];
+  /** Absent while the run goes on. */
+  trace?: Trace;
 }) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [count, setCount] = useState(DEFAULTS.rows);
@@ -125,7 +128,15 @@ export function CallList({
                     </>
                   )}
                 </button>
-                {call.id === open && <CallDetails call={call} nameOf={nameOf} flows={flows} calls={calls} />}
+                {call.id === open && (
+                  <CallDetails
+                    call={call}
+                    nameOf={nameOf}
+                    flows={flows}
+                    calls={calls}
+                    {...(trace && { trace })}
+                  />
+                )}
               </li>
             ))}
           </ol>

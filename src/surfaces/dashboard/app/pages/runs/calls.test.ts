@@ -5,10 +5,13 @@ import {
   type Call,
   callsOf,
   concurrencyOf,
+  departuresOf,
   differencesOf,
   endOf,
   rowsOf,
   ticksOf,
+  tokensOf,
+  valueAt,
 } from './calls.ts';
 
 const start = (trace_id: string, ts: number, parent_trace_id: string | null = null): WireTraceEvent => ({
@@ -118,4 +121,51 @@ test('[DASH-47] what differs is told in words', () => {
   expect(pair({}, { status: 'error', error: 'no' })).toEqual(['success became error']);
   expect(pair({}, null)).toEqual(['only in the first']);
   expect(pair(null, {})).toEqual(['only in the second']);
+});
+
+const made = (node: string, at: number, over: Partial<Call> = {}): Call => ({
+  id: `${node} ${at}`,
+  node,
+  depth: 0,
+  start: at,
+  end: at + 10,
+  status: 'success',
+  args: { path: 'a', options: { lines: [1, 2] } },
+  result: 'same',
+  error: null,
+  errorType: null,
+  children: [],
+  ...over,
+});
+
+test('[DIAG-1] what differs from a good run is told in its order: arguments, answers, order, calls, failures and time', () => {
+  const good = [
+    made('s:list', 0),
+    made('s:read', 20),
+    made('s:stat', 40),
+    made('s:write', 60),
+    made('s:end', 80),
+  ];
+  const bad = [
+    made('s:list', 0, { args: { path: 'a', options: { lines: [1, 3] } } }),
+    made('s:stat', 20, { result: { rows: 3 }, end: 520 }),
+    made('s:read', 540),
+    made('s:mail', 560),
+    made('s:write', 580, { status: 'error', error: 'no space', result: undefined }),
+  ];
+  const told = departuresOf(good, bad).map(({ what, node, path }) => [what, node, path.join('.')]);
+  expect(told).toEqual([
+    ['arguments', 's:list', 'options.lines.1'],
+    ['answer', 's:stat', ''],
+    ['time', 's:stat', ''],
+    ['order', 's:read', ''],
+    ['extra', 's:mail', ''],
+    ['failure', 's:write', ''],
+    ['missing', 's:end', ''],
+  ]);
+  expect(departuresOf(good, good)).toEqual([]);
+  const slow = [made('s:list', 0, { end: 900, result: { other: 1 } })];
+  expect(departuresOf([made('s:list', 0)], slow).map(({ what }) => what)).toEqual(['answer', 'time']);
+  expect(valueAt({ a: { b: [7] } }, ['a', 'b', '0'])).toBe(7);
+  expect(tokensOf(made('s:list', 0))).toBeGreaterThan(0);
 });

@@ -1,4 +1,6 @@
 import type { ErrorType, WireTraceEvent } from '../../../shared/api-types.ts';
+import { estimateTokens } from '../../../shared/vocabulary.ts';
+import { alignLists } from '../../align-lists.ts';
 
 /** Matching calls of two runs; null if only one of them has the call. */
 export interface CallPair {
@@ -113,11 +115,11 @@ function isStart({ type }: WireTraceEvent): boolean {
 }
 
 /**
- * Aligns two forests of calls: siblings with the same node, in their longest common subsequence (Wagner and
- * Fischer, 1974), and recursively their children.
+ * Aligns two forests of calls: siblings with the same node, in their longest common subsequence, and recursively their
+ * children.
  */
 export function alignCalls(left: readonly Call[], right: readonly Call[]): CallPair[] {
-  return pairsOf(left, right).flatMap(([a, b]) => [
+  return alignLists(left, right, (a, b) => a.node === b.node).flatMap(([a, b]) => [
     pair(a, b),
     ...alignCalls(a?.children ?? [], b?.children ?? []),
   ]);
@@ -125,37 +127,6 @@ export function alignCalls(left: readonly Call[], right: readonly Call[]): CallP
 
 function pair(left: Call | null, right: Call | null): CallPair {
   return { key: `${left?.id ?? ''}|${right?.id ?? ''}`, depth: (left ?? right)?.depth ?? 0, left, right };
-}
-
-function pairsOf(left: readonly Call[], right: readonly Call[]): [Call | null, Call | null][] {
-  const width = right.length + 1;
-  // common[i, j]: length of the longest common subsequence of left[i..] and right[j..].
-  const common = new Uint32Array((left.length + 1) * width);
-  for (let i = left.length - 1; i >= 0; i--) {
-    for (let j = right.length - 1; j >= 0; j--) {
-      common[i * width + j] =
-        left[i]!.node === right[j]!.node
-          ? common[(i + 1) * width + j + 1]! + 1
-          : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!);
-    }
-  }
-  const pairs: [Call | null, Call | null][] = [];
-  let [i, j] = [0, 0];
-  while (i < left.length || j < right.length) {
-    const [a, b] = [left[i] ?? null, right[j] ?? null];
-    if (a && b && a.node === b.node) {
-      pairs.push([a, b]);
-      i += 1;
-      j += 1;
-    } else if (a && (!b || common[(i + 1) * width + j]! >= common[i * width + j + 1]!)) {
-      pairs.push([a, null]);
-      i += 1;
-    } else {
-      pairs.push([null, b]);
-      j += 1;
-    }
-  }
-  return pairs;
 }
 
 /** The differences in words; empty if there are none. */
@@ -173,4 +144,81 @@ export function differencesOf({ left, right }: CallPair): string[] {
       ? ['another error']
       : []),
   ];
+}
+
+/** About how many tokens a model reads of what was sent and received; 0 of a call that made others, which have them. */
+export function tokensOf({ args, result, children }: Call): number {
+  if (children.length > 0) return 0;
+  const characters = [args, result].reduce<number>(
+    (sum, value) => sum + (value === undefined ? 0 : JSON.stringify(value).length),
+    0,
+  );
+  return estimateTokens(characters);
+}
+
+/** How a run departed from a good one, in the order in which it happened. */
+export interface Departure {
+  readonly what: 'failure' | 'arguments' | 'answer' | 'order' | 'missing' | 'extra' | 'time';
+  readonly node: string;
+  /** In the run itself; null for a call that it did not make. */
+  readonly call: Call | null;
+  readonly good: Call | null;
+  /** For arguments and answers: the way to where they differ first; empty for the whole. */
+  readonly path: readonly string[];
+}
+
+const SLOW = {
+  /** Times as long as in the good run, and milliseconds more, from which on time is a difference. */
+  factor: 3,
+  ms: 100,
+};
+
+export function departuresOf(good: readonly Call[], bad: readonly Call[]): Departure[] {
+  const pairs = alignCalls(good, bad);
+  const gone = new Set(pairs.flatMap(({ left, right }) => (left && !right ? [left.node] : [])));
+  const come = new Set(pairs.flatMap(({ left, right }) => (right && !left ? [right.node] : [])));
+  return pairs.flatMap(({ left, right }): Departure[] => {
+    const { node } = (right ?? left)!;
+    const found = (what: Departure['what'], path: readonly string[] = []): Departure => ({
+      what,
+      node,
+      call: right,
+      good: left,
+      path,
+    });
+    // What is missing here and there elsewhere was made in another order.
+    if (!left) return [found(gone.has(node) ? 'order' : 'extra')];
+    if (!right) return come.has(node) ? [] : [found('missing')];
+    const args = differingPath(left.args, right.args);
+    const answer = right.status === 'success' ? differingPath(left.result, right.result) : null;
+    const [before, now] = [left, right].map(({ start, end }) => (end ?? start) - start) as [number, number];
+    return [
+      ...(args === null ? [] : [found('arguments', args)]),
+      ...(right.status === 'error' && left.status !== 'error' ? [found('failure')] : []),
+      ...(answer === null ? [] : [found('answer', answer)]),
+      ...(now > SLOW.factor * before && now > before + SLOW.ms ? [found('time')] : []),
+    ];
+  });
+}
+
+/** The way to where two JSON values differ first; null if they do not. */
+function differingPath(a: unknown, b: unknown): string[] | null {
+  if (JSON.stringify(a) === JSON.stringify(b)) return null;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return [];
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const inner = differingPath(memberOf(a, key), memberOf(b, key));
+    if (inner) return [key, ...inner];
+  }
+  // The same members in another order, or a list instead of an object.
+  return [];
+}
+
+/** The value at the end of such a way. */
+export function valueAt(whole: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(memberOf, whole);
+}
+
+function memberOf(of: unknown, key: string): unknown {
+  if (typeof of !== 'object' || of === null || !Object.hasOwn(of, key)) return undefined;
+  return (of as Record<string, unknown>)[key];
 }

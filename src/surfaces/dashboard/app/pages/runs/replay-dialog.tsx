@@ -15,14 +15,14 @@ import { Code } from '../../components/code.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { ErrorState, Skeleton } from '../../components/states.tsx';
-import { callsOf } from './calls.ts';
+import { type Call, callsOf } from './calls.ts';
 
 /** Placeholder for a secret, or for the rest of a long value, in a trace. */
 const NOT_KEPT = /\[redacted\]|\[cut \d+ (?:bytes|items)\]/;
 
 /** A run to repeat: the request, and its description. */
 interface Replay {
-  readonly path: '/execute' | '/workflows';
+  readonly path: '/execute' | '/workflows' | `/runs/${string}/fork`;
   readonly body: Readonly<Record<string, unknown>>;
   /** Shown before the user confirms. */
   readonly says: string;
@@ -33,10 +33,12 @@ type Answer = Partial<Execution> & Pick<WorkflowAnswer, 'status' | 'run_id'>;
 
 /** Explains what a repetition does, runs it after confirmation, and links to its outcome. */
 export function ReplayDialog({
+  title = 'Run again',
   prepare,
   before,
   onClose,
 }: {
+  title?: string;
   prepare: () => Promise<Replay>;
   /** The trace to compare with. */
   before: string | null;
@@ -63,7 +65,7 @@ export function ReplayDialog({
   const runId = replay?.path === '/workflows' ? String(replay.body.run_id) : null;
   return (
     <Dialog
-      title="Run again"
+      title={title}
       onClose={onClose}
       actions={
         answer ? (
@@ -72,7 +74,7 @@ export function ReplayDialog({
           <>
             {isRunning && runId && <a href={href.workflow(runId)}>Watch it</a>}
             <Button kind="primary" icon="play" disabled={!replay || isRunning} onClick={() => void run()}>
-              {isRunning ? 'Running…' : 'Run again'}
+              {isRunning ? 'Running…' : title}
             </Button>
           </>
         )
@@ -83,8 +85,8 @@ export function ReplayDialog({
         {replay && (
           <>
             <p>
-              {replay.says} <strong>This is not a simulation:</strong> every call is made again, with all its
-              effects. The current rules apply, and calls may need your approval.
+              {replay.says} <strong>This is not a simulation:</strong> these calls are made again, with all
+              their effects. The current rules apply, and calls may need your approval.
             </p>
             {replay.shown.code === undefined ? (
               <div class="replay-value">
@@ -132,6 +134,16 @@ export async function replayOf(trace: Trace): Promise<Replay> {
     );
   }
   return replay;
+}
+
+/** Goes on from a call of a run; the gateway refuses where the past cannot be repeated, and says why. */
+export function forkOf(trace: Trace, call: Call): Replay {
+  return {
+    path: `/runs/${encodeURIComponent(trace.id)}/fork`,
+    body: { at: call.id },
+    says: 'Runs the program again from this call on. The calls before it are answered from the recording.',
+    shown: { title: call.node, value: call.args ?? {} },
+  };
 }
 
 async function prepared(trace: Trace, args: Replay['body'], intent: object): Promise<Replay> {

@@ -4,9 +4,9 @@ import { href } from '../../../shared/routes.ts';
 import { Icon, StatusBadge } from '../../components/badge.tsx';
 import { CopyButton } from '../../components/button.tsx';
 import { Duration, Time } from '../../components/time.tsx';
-import { duration, number, shownLine, shownText } from '../../format.ts';
+import { compact, duration, number, shownLine, shownText } from '../../format.ts';
 import { HINTS } from './call-details.tsx';
-import { type Call, concurrencyOf, endOf, rowsOf, toolCalls } from './calls.ts';
+import { type Call, concurrencyOf, endOf, rowsOf, tokensOf, toolCalls } from './calls.ts';
 import { rowOfTrace, STARTED_BY_PML, statusOf } from './run-row.ts';
 
 export interface RunHead {
@@ -35,6 +35,7 @@ export function RunFacts({
 }) {
   const tools = toolCalls(calls);
   const all = rowsOf(tools);
+  const tokens = all.reduce((sum, call) => sum + tokensOf(call), 0);
   const failed = all.filter(({ status }) => status === 'error').length;
   const most = Math.max(0, ...concurrencyOf(tools, now).map(({ count }) => count));
   return (
@@ -51,6 +52,7 @@ export function RunFacts({
         {number(all.length)}
         {failed > 0 && <span class="run-fact-note bad">{failed} failed</span>}
       </Fact>
+      {tokens > 0 && <Fact name="Tokens">≈ {compact(tokens)}</Fact>}
       {most > 1 && <Fact name="Concurrent">{number(most)}</Fact>}
       <Fact name="Began">
         <Time at={head.startedAt} />

@@ -14,6 +14,7 @@ import { type FollowedRun, useLiveRuns } from './live-runs.ts';
 import { ReplayDialog, replayOf } from './replay-dialog.tsx';
 import { RunError, RunFacts, type RunHead } from './run-facts.tsx';
 import { RunProgram, RunResult } from './run-program.tsx';
+import { Diagnosis, VerdictBar } from './run-review.tsx';
 import { statusOf, titleOf } from './run-row.ts';
 import { type LoadedRun, useNodeNames, useRun } from './use-run.ts';
 
@@ -42,7 +43,11 @@ export function RunPage({ id }: { id: string }) {
         // A run is followed live; a trace does not change.
         const isFollowed = followed && (loaded.trace === null || (!followed.end && id === runId));
         if (isFollowed) return <Followed run={followed} />;
-        if (loaded.trace) return <Stored trace={loaded.trace} parts={loaded.parts} />;
+        const { trace } = loaded;
+        if (trace) {
+          const onSaid = (verdict: Trace['verdict']) => run.set({ ...loaded, trace: { ...trace, verdict } });
+          return <Stored trace={trace} parts={loaded.parts} onSaid={onSaid} />;
+        }
         if (live.isLoading) return null;
         const error = new ApiError(404, 'not_found', `Run ${id} not found`, 'It may have been deleted.');
         return (
@@ -85,8 +90,17 @@ function Followed({ run }: { run: FollowedRun }) {
   );
 }
 
-function Stored({ trace, parts }: { trace: Trace; parts: LoadedRun['parts'] }) {
+function Stored({
+  trace,
+  parts,
+  onSaid,
+}: {
+  trace: Trace;
+  parts: LoadedRun['parts'];
+  onSaid: (verdict: Trace['verdict']) => void;
+}) {
   const [isReplaying, setReplaying] = useState(false);
+  const nameOf = useNodeNames();
   const calls = callsOf(trace.events);
   const now = endOf(calls, 0);
   const head: RunHead = {
@@ -126,7 +140,9 @@ function Stored({ trace, parts }: { trace: Trace; parts: LoadedRun['parts'] }) {
       <div class="stack">
         <RunFacts head={head} calls={calls} now={now} parts={parts} />
         <RunError trace={trace} />
+        <Diagnosis trace={trace} nameOf={nameOf} />
         <Views calls={calls} now={now} trace={trace} />
+        <VerdictBar trace={trace} onSaid={onSaid} />
       </div>
       {isReplaying && (
         <ReplayDialog prepare={() => replayOf(trace)} before={trace.id} onClose={() => setReplaying(false)} />
@@ -182,6 +198,7 @@ function Views({
               now={now}
               nameOf={nameOf}
               flows={trace?.value_flow ?? []}
+              {...(trace && { trace })}
             />
             {steps > 0 && (
               <button

@@ -180,7 +180,7 @@ function RunTable({
           },
         ]}
       />
-      <nav class="runs-pages" aria-label="Pages of runs">
+      <nav class="pages" aria-label="Pages of runs">
         {before && <a href={listHref({})}>Newest</a>}
         {next && <a href={listHref({ before: next })}>Older</a>}
       </nav>

@@ -32,8 +32,20 @@ export function ApprovalCard({
     await work;
     setBusy(false);
   };
+  const label = `Approval of ${shownLine(approval.node, 80)}`;
+  const mayApprove = !isBusy && approval.is_exact !== false && refusal('decide') === null;
+  /** Only on the card itself: typed anywhere within it, a letter is a letter. */
+  const hear = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'a' && mayApprove) void answer(approve(run, approval, true, beyond));
+    else if (event.key === 'x' && !isBusy && refusal('decide') === null) void answer(reject(run, approval));
+    else if (event.key === 'e' && isPaused && mayApprove) setEditing(true);
+    else return;
+    event.preventDefault();
+  };
   return (
-    <article class="approval" aria-label={`Approval of ${shownLine(approval.node, 80)}`}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys go from card to card, and its keys decide
+    <article class="approval" tabIndex={0} aria-label={label} onKeyDown={hear}>
       <header class="approval-head">
         <span class="approval-icon">
           <Icon name="hand" />

@@ -1,22 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { ListedRun, StandingApproval } from '../../../shared/api-types.ts';
+import type { ListedRun } from '../../../shared/api-types.ts';
 import { href, withQuery } from '../../../shared/routes.ts';
 import { Icon, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
-import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { number, plural, shownLine } from '../../format.ts';
 import { navigate } from '../../router.ts';
-import { refusal } from '../../who.ts';
-import { ApprovalCard } from './approval-card.tsx';
-import { pendingOf, revoke, useStandingApprovals, useWorkflowRuns } from './workflow-runs.ts';
+import { pendingOf, useWorkflowRuns } from './workflow-runs.ts';
 
 const ORDER = ['success', 'running', 'waiting', 'error', 'skipped'] as const;
 
-/** Pending approvals, the form for a new plan, and past workflows. */
+/** The form for a new plan, and past workflows. */
 export function WorkflowList() {
   const runs = useWorkflowRuns();
   return (
@@ -26,8 +23,7 @@ export function WorkflowList() {
         <Await of={runs.state.value} retry={runs.reload}>
           {(data) => (
             <>
-              <Waiting runs={data.runs} />
-              {refusal('decide') === null && <AllowedAlways />}
+              <WaitingLink count={data.runs.flatMap(pendingOf).length} />
               <IntentBox />
               <Panel title="Workflow runs" flush>
                 <RunTable runs={data.runs.filter(({ kind }) => kind === 'workflow')} />
@@ -40,62 +36,13 @@ export function WorkflowList() {
   );
 }
 
-function Waiting({ runs }: { runs: readonly ListedRun[] }) {
-  const waiting = runs.flatMap((run) => pendingOf(run).map((approval) => ({ run, approval })));
+function WaitingLink({ count }: { count: number }) {
+  if (count === 0) return null;
   return (
-    <Panel
-      title={waiting.length === 0 ? 'Approvals' : `${plural(waiting.length, 'approval')} waiting for you`}
-    >
-      {waiting.length === 0 ? (
-        <p class="waiting-none">
-          <Icon name="check" size={16} /> Nothing needs your approval. Calls that your rules ask about appear
-          here.
-        </p>
-      ) : (
-        <SteadyRows rows={waiting} keyOf={({ approval }) => approval.approval_id}>
-          {(steady) => (
-            <div class="approvals">
-              {steady.map(({ run, approval }) => (
-                <ApprovalCard key={approval.approval_id} run={run} approval={approval} />
-              ))}
-            </div>
-          )}
-        </SteadyRows>
-      )}
-    </Panel>
-  );
-}
-
-const SCOPES: Readonly<Record<StandingApproval['scope'], string>> = {
-  tool: 'always',
-  arguments: 'with these arguments',
-  session: 'in one session',
-};
-
-/** What needs no approval any more, because somebody said so. */
-function AllowedAlways() {
-  const allowed = useStandingApprovals();
-  const approvals = allowed.state.value.data?.approvals ?? [];
-  if (approvals.length === 0) return null;
-  return (
-    <Panel title="Allowed until revoked">
-      <ul class="waiting-list">
-        {approvals.map((one) => (
-          <li key={one.id} class="waiting-item">
-            <p>
-              <span class="mono strong">{shownLine(one.node, 80)}</span> {SCOPES[one.scope]}
-              <span class="muted">
-                {one.user === null ? '' : `, calls of ${shownLine(one.user, 40)}`}, by{' '}
-                {shownLine(one.allowed_by, 40)}
-              </span>
-            </p>
-            <Button needs="decide" onClick={() => void revoke(one).then(allowed.reload)}>
-              Revoke<span class="hidden"> {shownLine(one.node, 80)}</span>
-            </Button>
-          </li>
-        ))}
-      </ul>
-    </Panel>
+    <p class="waiting-none">
+      <Icon name="hand" size={16} />
+      <a href={href.approvals()}>{plural(count, 'approval')} waiting for you</a>
+    </p>
   );
 }
 

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Calls } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { axe, useDashboard } from '../support/browser.ts';
+import { NARROW } from '../support/launch-browser.ts';
+
+const dashboard = useDashboard({ pml: { permissions: { ask: ['everything:get-env'] } } });
+
+/** A loaded machine takes its time. */
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 30_000 });
+const toolsOf = (page: Page) => () => page.locator('.calls-tool').allTextContents();
+
+async function fill(intent: string): Promise<void> {
+  const code = `await mcp.everything.echo({ message: '=1+1' });
+    await mcp.everything['get-sum']({ a: 1, b: 2 });
+    return await mcp.filesystem.read_text_file({ path: 'missing.txt' });`;
+  await dashboard.api('/execute', { code, intent });
+  await eventually(
+    async () =>
+      (await dashboard.api<Calls>(`/calls?limit=500`)).calls.filter((call) => call.intent_text === intent)
+        .length,
+  ).toBe(3);
+}
+
+test('[CALLS-8] every call is a row; filters, groups and pages are in the address, and a row opens its call', async () => {
+  await fill('rows of calls');
+  const page = await dashboard.open('/calls');
+  await eventually(toolsOf(page)).toEqual([
+    'filesystem:read_text_file',
+    'everything:get-sum',
+    'everything:echo',
+  ]);
+  expect(await axe(page)).toEqual([]);
+  await page.getByLabel('Outcome').selectOption('error');
+  await eventually(toolsOf(page)).toEqual(['filesystem:read_text_file']);
+  expect(page.url()).toContain('status=error');
+  await page.reload();
+  await eventually(toolsOf(page)).toEqual(['filesystem:read_text_file']);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByLabel('Server').selectOption('everything');
+  await eventually(toolsOf(page)).toEqual(['everything:get-sum', 'everything:echo']);
+
+  await page.getByRole('link', { name: 'By error' }).click();
+  await eventually(toolsOf(page)).toEqual(['No error', expect.stringMatching(/^[A-Z_]+$/)]);
+  await page.getByRole('link', { name: 'By tool' }).click();
+  await page
+    .getByRole('row', { name: /everything:echo/ })
+    .getByRole('link')
+    .press('Enter');
+  await eventually(toolsOf(page)).toEqual(['everything:echo']);
+  expect(page.url()).toContain('tool=everything%3Aecho');
+  await page
+    .getByRole('row', { name: /everything:echo/ })
+    .getByRole('link')
+    .press('Enter');
+  await page.locator('.call-details').getByText('=1+1').first().waitFor();
+});
+
+test('[CALLS-9] a view is saved as CSV, in which nothing that a tool said is a formula', async () => {
+  await fill('=cmd, "quoted"');
+  const page = await dashboard.open('/calls?tool=everything%3Aecho');
+  await page.locator('.calls-tool').first().waitFor();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  const [head, newest] = (await readFile(await file.path(), 'utf8')).split('\r\n');
+  expect(head).toMatch(/^started_at,tool,success,error_type,error,duration_ms,tokens,/);
+  expect(newest).toContain('everything:echo,true,,,');
+  expect(newest).toContain(`"'=cmd, ""quoted"""`);
+});
+
+test('[CALLS-10] a call that a person approved says so; new calls come while the page is open, narrow and light', async () => {
+  const { run_id } = await dashboard.api<{ run_id: string }>('/execute', {
+    tool: 'everything:get-env',
+    arguments: {},
+    intent: 'asked about',
+  });
+  const page = await dashboard.open('/calls?asked=true', { size: NARROW, theme: 'light' });
+  await page.getByText('No matching calls').waitFor();
+  await dashboard.api(`/runs/${run_id}/approve`, {});
+  await dashboard.api(`/runs/${run_id}/resume`, {});
+  await eventually(toolsOf(page)).toEqual(['everything:get-env']);
+  expect(await axe(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.getByText('approved').first().waitFor();
+});
