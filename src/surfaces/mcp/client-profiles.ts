@@ -48,7 +48,7 @@ async function clientIn(request: Request): Promise<string | undefined> {
       | undefined;
     return typeof info?.name === 'string' ? info.name : undefined;
   } catch {
-    // The endpoint answers what is no message.
+    // The endpoint refuses a body that it cannot read.
     return undefined;
   }
 }
