@@ -5,15 +5,15 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-
-type Json = Record<string, unknown>;
+import { AGENT_NAMES, driveAgent, type Json } from './agents.ts';
+import { startStandIn } from './stand-in.ts';
 
 /** A client, reduced to what the checks need. */
 interface Driven {
   list(): Promise<readonly string[]>;
   /** Everything that the client hands on to its model, with media as blocks. */
   call(name: string, args: Json): Promise<unknown>;
-  /** Calls a tool and counts the notifications of progress; absent where that is not tried. */
+  /** Calls a tool and counts the notifications of progress that reach the caller; absent where nothing hands them on. */
   countProgress?(name: string, args: Json): Promise<number>;
   close(): Promise<void>;
 }
@@ -119,6 +119,52 @@ const CLIENTS: Readonly<Record<string, (path: string) => Promise<Driven>>> = {
       close: () => client.close(),
     };
   },
+
+  // The agent of this package runs in this process; its model is the stand-in.
+  '@openai/agents': async (path) => {
+    interface Server {
+      connect(): Promise<void>;
+      close(): Promise<void>;
+    }
+    const { Agent, MCPServerStreamableHttp, OpenAIProvider, Runner } = await load<{
+      Agent: new (options: Json) => unknown;
+      MCPServerStreamableHttp: new (options: Json) => Server;
+      OpenAIProvider: new (options: Json) => unknown;
+      Runner: new (options: Json) => { run(agent: unknown, prompt: string, options: Json): Promise<unknown> };
+    }>('@openai/agents');
+    const standIn = await startStandIn();
+    const baseURL = `${standIn.url}/v1`;
+    const modelProvider = new OpenAIProvider({ apiKey: 'stand-in', baseURL, useResponses: true });
+    const url = String(address(path));
+    const server = new MCPServerStreamableHttp({ name: 'pml', url, requestInit: { headers } });
+    await server.connect();
+    const agent = new Agent({ name: 'matrix', instructions: 'Do as the model says.', mcpServers: [server] });
+    const runner = new Runner({ modelProvider, tracingDisabled: true });
+    const ended = runner.run(agent, 'Go.', { maxTurns: 50 }).then(() => {
+      throw new Error('the agent has ended');
+    });
+    ended.catch(() => {});
+    return {
+      list: () => Promise.race([standIn.offered(() => true), ended]),
+      call: (name, args) => Promise.race([standIn.call(name, args), ended]),
+      async close() {
+        standIn.finish();
+        await ended.catch(() => {});
+        await server.close();
+        standIn.close();
+      },
+    };
+  },
+
+  ...Object.fromEntries(
+    AGENT_NAMES.map((name) => [
+      name,
+      (path: string) => {
+        const home = join(process.cwd(), `home${path.replaceAll('/', '-')}-${name.replace(/.*\//, '')}`);
+        return driveAgent(name, home, { url: String(address(path)), key: PML_KEY });
+      },
+    ]),
+  ),
 };
 
 function ofSdk(
@@ -155,6 +201,11 @@ function expectText(answer: unknown, ...wanted: readonly (string | RegExp)[]): v
 
 const EXECUTE = 'pml_execute';
 
+/** How often a call asked for progress so far, and how often one was told, as counted on the way to the gateway. */
+async function watched(): Promise<{ readonly asked: number; readonly told: number }> {
+  return (await (await fetch(address('/watched'))).json()) as { asked: number; told: number };
+}
+
 /** By name, what is tried with a connected client. */
 const CHECKS: Readonly<Record<string, (client: Driven) => Promise<unknown>>> = {
   list: async (client) => expectText(await client.list(), EXECUTE, 'pml_search_tools'),
@@ -173,18 +224,18 @@ const CHECKS: Readonly<Record<string, (client: Driven) => Promise<unknown>>> = {
       'const all = await Promise.all([1, 2].map((n) => mcp.everything["get-sum"]({ a: n, b: n }))); return all.join("+")';
     expectText(await client.call(EXECUTE, { code, intent: 'add numbers twice' }), /is 2.*is 4/s);
   },
-  // A model sees a picture only as a block of its own; in a text it would be base64.
+  // A model sees a picture only as a block of its own; in a text it would be base64. Every API has its own form of it.
   image: async (client) =>
     expectText(
       await client.call(EXECUTE, { tool: 'everything:get-tiny-image', arguments: {} }),
-      /"type":"image(?:_url)?"/,
+      /"type":"(?:input_)?image(?:_url)?"|"inlineData":\{/,
     ),
   'large result': async (client) => {
     const path = join(PML_FOLDER, 'large.txt');
     const cut = await client.call(EXECUTE, { tool: 'filesystem:read_text_file', arguments: { path } });
     const [, id] = /pml:\/\/results\/([0-9a-f-]{36})/.exec(JSON.stringify(cut)) ?? [];
     if (id === undefined) throw new Wrong('no link to the whole result');
-    const rest = { tool: 'pml:read_result', arguments: { id, offset: 30_000 } };
+    const rest = { tool: 'pml:read_result', arguments: { id, offset: 38_000, limit: 2_000 } };
     expectText(await client.call(EXECUTE, rest), 'line 4000');
   },
   approval: async (client) => {
@@ -194,9 +245,13 @@ const CHECKS: Readonly<Record<string, (client: Driven) => Promise<unknown>>> = {
     if (performance.now() - started > 10_000) throw new Wrong('the answer took more than ten seconds');
   },
   progress: async (client) => {
-    if (!client.countProgress) return 'not tried';
     const call = { tool: 'everything:trigger-long-running-operation', arguments: { duration: 1, steps: 4 } };
-    if ((await client.countProgress(EXECUTE, call)) === 0) throw new Wrong('no progress was reported');
+    const before = await watched();
+    const heard = client.countProgress ? await client.countProgress(EXECUTE, call) : undefined;
+    if (heard === undefined) await client.call(EXECUTE, call);
+    const after = await watched();
+    if (after.asked === before.asked) return 'asks for none';
+    if (after.told === before.told || heard === 0) throw new Wrong('no progress was reported');
     return true;
   },
 };
@@ -204,6 +259,9 @@ const CHECKS: Readonly<Record<string, (client: Driven) => Promise<unknown>>> = {
 const wanted = process.argv[2] ?? '';
 const connect = CLIENTS[wanted];
 if (!connect) throw new Error(`no such client: ${wanted}; there are ${Object.keys(CLIENTS).join(', ')}`);
+
+// Ends the agents, too.
+process.once('SIGTERM', () => process.exit(1));
 
 const verdicts: Record<string, true | string> = {};
 async function judge(name: string, check: () => Promise<unknown>): Promise<void> {

@@ -107,20 +107,24 @@ describe('a process that fails', () => {
     const backoff = { baseMs: 1_000, maxMs: 3_000 };
     const server = { ...commandServer('bench', []), command: '/no/such/command' } as const;
     const { upstream, logged } = open([server], { clock, backoff, random: () => 0.5 });
-    const startsAt = async (time: number) => {
+    const startsAt = async (time: number, isWanted = false) => {
       now = time;
       const before = logged.length;
-      const reply = await upstream.start('bench');
+      const reply = await upstream.start('bench', { isWanted });
       return { tried: logged.length > before, hint: reply.ok ? null : reply.error.hint };
     };
     expect(await startsAt(0)).toMatchObject({ tried: true });
-    expect(await startsAt(749)).toEqual({ tried: false, hint: expect.stringMatching(/retries in 1 s/) });
+    expect(await startsAt(749)).toEqual({
+      tried: false,
+      hint: expect.stringMatching(/^Check "command" and .*retries in 1 s/),
+    });
     expect(await startsAt(751)).toMatchObject({ tried: true });
     expect(await startsAt(751 + 1_499)).toMatchObject({ tried: false });
     expect(await startsAt(751 + 1_501)).toMatchObject({ tried: true });
+    expect(await startsAt(2_252 + 749, true)).toMatchObject({ tried: true });
     now += 1;
     expect(await upstream.restart('bench')).toMatchObject({ ok: false });
-    expect(logged).toHaveLength(4);
+    expect(logged).toHaveLength(5);
   });
 
   test('[UP-21] a server that ends when the newer era is tried is served in the older one', async () => {

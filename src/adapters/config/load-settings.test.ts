@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { treeOf } from '../../../test/architecture/tree-of.ts';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
+import { FULL_SCOPE } from '../../core/vocabulary/key-scope.ts';
 import { dataDir } from './find-config.ts';
 import { distrustConfig, loadSettings, trustConfig } from './load-settings.ts';
 import { DEFAULTS } from './schema.ts';
@@ -49,6 +50,7 @@ describe('where the file is looked for', () => {
         approvalWaitMs: DEFAULTS.permissions.approval_wait_ms,
         clientsDecide: false,
       },
+      clients: [],
       record: [{ tools: '*', keep: 'full' }],
       embedding: { kind: 'minilm' },
       store: { url: null, pool: 8, statementTimeoutMs: 30_000, queueBytes: 256 * 2 ** 20, waitMs: 60_000 },
@@ -173,6 +175,7 @@ test('[CFG-2] every key of pml.json arrives', async () => {
       "pml": {
         "permissions": { "allow": ["files:*"], "ask": ["*:write_*"], "deny": ["*:delete_*"], "auto": ["files:append"],
                          "default": "ask", "profile": "careful", "approval_wait_ms": 1000, "clients_decide": false },
+        "clients": { "claude-*": { "lane": "native", "tools": { "deny": ["*:delete_*"] } } },
         "record": { "files:*": "metadata", "*:secret_*": "none" },
         "embedding": { "kind": "openai", "url": "https://api.example.com/v1", "model": "m",
                        "dimension": 64, "api_key": "a-123456" },
@@ -268,6 +271,12 @@ test('[CFG-2] every key of pml.json arrives', async () => {
       approvalWaitMs: 1000,
       clientsDecide: false,
     },
+    clients: [
+      {
+        name: 'claude-*',
+        scope: { ...FULL_SCOPE, lane: 'native', tools: { allow: ['*'], deny: ['*:delete_*'] } },
+      },
+    ],
     record: [
       { tools: 'files:*', keep: 'metadata' },
       { tools: '*:secret_*', keep: 'none' },

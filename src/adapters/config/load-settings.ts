@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { findNodeAtLocation, getNodeValue } from 'jsonc-parser';
+import { FULL_SCOPE } from '../../core/vocabulary/key-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ServerSettings, Settings } from '../../engine/ports.ts';
 import { recogniseForm } from './client-form.ts';
@@ -185,6 +186,10 @@ function toSettings(
       approvalWaitMs: permissions.approval_wait_ms,
       clientsDecide: permissions.clients_decide,
     },
+    clients: Object.entries(pml.clients).map(([name, { lane = null, tools, servers }]) => ({
+      name,
+      scope: { ...FULL_SCOPE, tools, servers, lane },
+    })),
     record: [
       ...Object.entries(pml.record).map(([tools, keep]) => ({ tools, keep })),
       { tools: '*', keep: DEFAULTS.record },

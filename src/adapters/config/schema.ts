@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ALPHA_KINDS } from '../../core/graph/relatedness.ts';
 import { OPTIONAL_TERMS } from '../../core/learning/ranker/model-choice.ts';
 import { LEAST_CONFIDENCE, PROFILES } from '../../core/policy/decide.ts';
+import { FULL_SCOPE, LANES } from '../../core/vocabulary/key-scope.ts';
 
 /** Every default of the configuration, as in the published JSON Schema. */
 export const DEFAULTS = {
@@ -322,9 +323,42 @@ const sandbox = z
   .prefault({})
   .describe('Limits for code that agents run.');
 
+const scopeRules = (globs: z.ZodType<string>, what: string) =>
+  z
+    .strictObject({
+      allow: z
+        .array(globs)
+        .default([...FULL_SCOPE.tools.allow])
+        .describe(`Globs of ${what}; only these are offered.`),
+      deny: z
+        .array(globs)
+        .default([...FULL_SCOPE.tools.deny])
+        .describe(`Globs of ${what}; these are not, even if "allow" lists them.`),
+    })
+    .prefault({});
+
+const client = z
+  .strictObject({
+    lane: z
+      .enum(LANES)
+      .optional()
+      .describe(
+        'search: the tools of PML; native: those of the servers; both. If absent, what the address says.',
+      ),
+    tools: scopeRules(toolGlob, 'tool ids'),
+    servers: scopeRules(text(), 'server names'),
+  })
+  .describe('What this client sees.');
+
 const pml = z
   .strictObject({
     permissions,
+    clients: z
+      .record(text(), client)
+      .default({})
+      .describe(
+        'What MCP clients see, by the name they give themselves (glob), for example "claude-code"; the first match applies.',
+      ),
     record: z
       .record(toolGlob, z.enum(['none', 'metadata', 'full']))
       .default({})

@@ -11,8 +11,9 @@ import { authorization } from './authorized-fetch.ts';
 import type { ChildRegistry } from './child-registry.ts';
 import { confined } from './confine.ts';
 import { Connection, type ConnectionListener } from './connection.ts';
-import { failureOf, reasonOf, UpstreamFault, unavailable } from './failure.ts';
+import { failureOf, UpstreamFault, unavailable } from './failure.ts';
 import { WatchedHttpTransport } from './http-transport.ts';
+import { startFault } from './start-fault.ts';
 import { type RecentLines, StdioTransport } from './stdio-transport.ts';
 
 const DEFAULTS = {
@@ -30,7 +31,6 @@ const DEFAULTS = {
     reconnectionDelayGrowFactor: 2,
     maxRetries: 5,
   },
-  stderrLines: 5,
   /** How long a server may take to ask for roots, and to use them, before it is called; most do not ask. */
   roots: { askMs: 500, useMs: 50 },
 };
@@ -99,7 +99,7 @@ async function connectStdio(options: ConnectOptions, legacy = options.knownLegac
     // Some SDKs of the older era exit when a message precedes their handshake.
     const endedByProbe = !legacy && transport.exit !== null && isNegotiationError(error);
     if (endedByProbe) return connectStdio(options, true);
-    throw startFault(options, error, transport.exit, written);
+    throw startFault(options.settings, error, transport.exit, options.stderr.list(written));
   }
 }
 
@@ -160,29 +160,6 @@ function stdioTransport(options: ConnectOptions): StdioTransport {
   const { command, args, env, cwd } = confined(settings, dataDir);
   const limits = graceMs === undefined ? {} : { graceMs };
   return new StdioTransport({ server, command, args, env, cwd, registry, stderr, onGarbage, ...limits });
-}
-
-/** Why a start failed, with the server's last output, which usually names the reason. */
-function startFault(
-  { settings, stderr }: ConnectOptions,
-  error: unknown,
-  exit: string | null,
-  written: number,
-): UpstreamFault {
-  const lines = stderr.list(written).slice(-DEFAULTS.stderrLines);
-  const lastWords = lines.length === 0 ? '' : `; it last wrote:\n${lines.join('\n')}`;
-  if (error instanceof UpstreamFault) {
-    return new UpstreamFault({ ...error.failure, message: `${error.failure.message}${lastWords}` }, error);
-  }
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT' && settings.transport === 'stdio') {
-    const hint = 'Check "command" and "cwd" of the server in the configuration.';
-    return new UpstreamFault(
-      unavailable(settings.name, `"${settings.command}" cannot be started`, hint),
-      error,
-    );
-  }
-  const reason = exit === null ? reasonOf(error) : `${exit} during startup`;
-  return new UpstreamFault(unavailable(settings.name, `${reason}${lastWords}`), error);
 }
 
 function silent(server: string, ms: number): UpstreamFailure {

@@ -9,9 +9,13 @@ import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { ServerSettings, UpstreamFailure } from '../../engine/ports.ts';
 import { MessageTooLarge } from './http-transport.ts';
 
+/** The end of a hint about a server whose start failed. */
+export const NEXT_CALL_TRIES = '; the next call tries again.';
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
+const NETWORK =
+  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_HAS_EXPIRED|SELF_SIGNED_CERT_IN_CHAIN|fetch failed)\b/;
 
 /** An `UpstreamFailure` as an exception, for code that throws; the port returns the failure it carries. */
 export class UpstreamFault extends Error {
@@ -49,11 +53,16 @@ export function failureOf(server: string, thrown: unknown): UpstreamFailure {
 }
 
 export function unavailable(server: string, reason: string, hint?: string): UpstreamFailure {
+  const checkNetwork = `Check the address in the configuration of "${server}", and whether this machine reaches it${NEXT_CALL_TRIES}`;
   return {
     code: 'upstream_unavailable',
     errorType: 'NETWORK',
     message: `Server "${server}" cannot be reached: ${reason}`,
-    hint: hint ?? `\`pml servers logs ${server}\` shows what it wrote; the next call tries again.`,
+    hint:
+      hint ??
+      (NETWORK.test(reason)
+        ? checkNetwork
+        : `\`pml servers logs ${server}\` shows what it wrote${NEXT_CALL_TRIES}`),
   };
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type {
   Audience,
   Clock,
@@ -13,8 +14,13 @@ import type {
 import type { ChildRegistry } from './child-registry.ts';
 import { type Connected, connect } from './connect.ts';
 import type { Connection, ConnectionListener } from './connection.ts';
-import { disabled, failureOf, reasonOf, UpstreamFault, unavailable } from './failure.ts';
+import { disabled, failureOf, NEXT_CALL_TRIES, reasonOf, UpstreamFault, unavailable } from './failure.ts';
 import { RecentLines } from './stdio-transport.ts';
+
+const DEFAULTS = {
+  /** Milliseconds: a start that fails within them is cheap enough to be tried for every call. */
+  quickMs: 5_000,
+};
 
 export interface BackoffOptions {
   readonly baseMs: number;
@@ -63,6 +69,8 @@ export class ServerLife implements ConnectionListener {
   #failures = 0;
   /** In the clock's monotonic time; calls before it get the last error. */
   #retryAt = 0;
+  /** The same for calls that want it: only a start that took long, such as one that got no answer, makes them wait. */
+  #wantedAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wasReady = false;
   #closed = false;
@@ -104,15 +112,22 @@ export class ServerLife implements ConnectionListener {
     return this.#stderr.list();
   }
 
-  /** Returns a working connection; starts the server if there is none. */
-  async connected(signal?: AbortSignal): Promise<Connected> {
+  /** Returns a working connection; starts the server if there is none, for one who wants it also during the backoff. */
+  async connected(signal?: AbortSignal, isWanted = false): Promise<Connected> {
     signal?.throwIfAborted();
     const { name } = this.#settings;
     if (this.#closed) throw new UpstreamFault(unavailable(name, 'it was stopped'));
     if (this.#settings.disabled) throw new UpstreamFault(disabled(this.#settings));
     if (this.#live && !this.#live.connection.closed) return this.#live;
-    const wait = this.#retryAt - this.#context.clock.monotonic();
-    if (this.#error && wait > 0 && !this.#starting) throw new UpstreamFault(again(this.#error, wait));
+    const now = this.#context.clock.monotonic();
+    if (this.#error && !this.#starting && now < this.#retryAt) {
+      const wait = this.#wantedAt - now;
+      if (!isWanted || wait > this.#context.backoff.baseMs)
+        throw new UpstreamFault(again(this.#error, this.#retryAt - now));
+      // Calls in a loop do not start processes in a loop.
+      if (wait > 0) await setTimeout(wait, undefined, { signal });
+      signal?.throwIfAborted();
+    }
     this.#starting ??= this.#start().finally(() => {
       this.#starting = null;
     });
@@ -129,6 +144,7 @@ export class ServerLife implements ConnectionListener {
     this.#live = null;
     this.#failures = 0;
     this.#retryAt = 0;
+    this.#wantedAt = 0;
     if (!this.#closed && !this.#settings.disabled) this.#become('idle');
     await live?.connection.close().catch(() => {});
   }
@@ -154,6 +170,8 @@ export class ServerLife implements ConnectionListener {
     clearTimeout(this.#retry);
     this.#stop = new AbortController();
     this.#become('starting');
+    const { clock } = this.#context;
+    const began = clock.monotonic();
     try {
       const live = await connect({
         ...this.#context,
@@ -176,7 +194,9 @@ export class ServerLife implements ConnectionListener {
       this.#live = null;
       await half?.connection.close().catch(() => {});
       this.#failures += 1;
-      this.#retryAt = this.#context.clock.monotonic() + this.#backoff();
+      const now = clock.monotonic();
+      this.#retryAt = now + this.#backoff();
+      this.#wantedAt = now - began < DEFAULTS.quickMs ? now + this.#backoff(1) : this.#retryAt;
       this.#failed(failureOf(this.#settings.name, error));
       throw error;
     }
@@ -197,12 +217,11 @@ export class ServerLife implements ConnectionListener {
       this.#retryAt = 0;
       this.connected().catch(() => {});
     };
-    const first = backoffMs(1, this.#context.backoff, this.#context.random);
-    this.#retry = setTimeout(seek, Math.max(this.#backoff(), first)).unref();
+    this.#retry = globalThis.setTimeout(seek, Math.max(this.#backoff(), this.#backoff(1))).unref();
   }
 
-  #backoff(): number {
-    return backoffMs(this.#failures, this.#context.backoff, this.#context.random);
+  #backoff(failures = this.#failures): number {
+    return backoffMs(failures, this.#context.backoff, this.#context.random);
   }
 
   #become(state: UpstreamState, error: UpstreamFailure | null = null): void {
@@ -227,7 +246,8 @@ export class ServerLife implements ConnectionListener {
 
 function again(error: UpstreamFailure, waitMs: number): UpstreamFailure {
   const seconds = Math.ceil(waitMs / 1_000);
-  return { ...error, hint: `PML retries in ${seconds} s; \`pml servers restart\` retries at once.` };
+  const retry = `PML retries in ${seconds} s; \`pml servers restart\` retries at once.`;
+  return { ...error, hint: [error.hint?.replace(NEXT_CALL_TRIES, '.'), retry].filter(Boolean).join(' ') };
 }
 
 /** When one caller cancels, the start continues for the others. */

@@ -85,7 +85,7 @@ export class ServerLink {
     const client = options.client && slot.lentWhileAsking(options.client);
     const request = this.#request({ ...options, ...(client && { client }) });
     try {
-      return await this.#exchange(`"${params.name}"`, options, async (connection) => {
+      return await this.#exchange(`"${params.name}"`, { ...options, isWanted: true }, async (connection) => {
         const send = () => connection.request('tools/call', params, request);
         try {
           return await send();
@@ -188,7 +188,7 @@ export class ServerLink {
     run: (connection: Connection) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 0; ; attempt++) {
-      const live = await this.#life.connected(options.signal);
+      const live = await this.#life.connected(options.signal, options.isWanted);
       try {
         return await run(live.connection);
       } catch (error) {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import {
   deserializeMessage,
   type JSONRPCMessage,
@@ -31,6 +31,8 @@ const DEFAULTS = {
   graceMs: 2_000,
   /** Milliseconds to read output that is still in the pipe when the process has ended. */
   drainMs: 100,
+  /** Milliseconds until we are told of the exit of a process that is gone, which a busy machine delays. */
+  exitMs: 2_000,
   messageBytes: 64 * 1024 * 1024,
   lines: 200,
   lineLength: 2_000,
@@ -148,7 +150,7 @@ export class StdioTransport implements Transport {
       child.on('exit', (code, signal) => {
         this.#exit ??= `it ended with ${signal === null ? `code ${code}` : `signal ${signal}`}`;
         // Not `close`: a leftover process may hold the pipes open forever.
-        void Promise.race([once(child, 'close'), sleep(DEFAULTS.drainMs)]).then(() => {
+        void Promise.race([once(child, 'close'), turnsFor(DEFAULTS.drainMs)]).then(() => {
           resolve();
           void this.close();
         });
@@ -167,9 +169,19 @@ export class StdioTransport implements Transport {
     await endTrees([tree], graceMs);
     this.#options.registry.gone(tree.marker);
     // Its last words say why it ended; that they cannot be sent to ("write EPIPE") does not.
-    await Promise.race([this.#drained, sleep(DEFAULTS.drainMs)]);
+    await Promise.race([this.#drained, turnsFor(DEFAULTS.exitMs)]);
     for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy();
   }
+}
+
+/**
+ * At least this long, and then until what has arrived was read: on a busy machine a timer fires before the exit of a
+ * process and its last words, which came earlier, are looked at.
+ */
+async function turnsFor(ms: number): Promise<void> {
+  await sleep(ms);
+  await setImmediate();
+  await setImmediate();
 }
 
 /** Splits a byte stream into JSON-RPC messages, one per line. Throws when a line exceeds the limit. */

@@ -70,7 +70,7 @@ function proposedOf({ catalogue }: AcceptScope, server: string) {
 }
 
 async function faces({ ports: { upstream, store } }: AcceptScope, server: string) {
-  const started = await upstream.start(server);
+  const started = await upstream.start(server, { isWanted: true });
   if (!started.ok) throw asError(started.error);
   const known = (await store.servers.list()).find(({ name }) => name === server);
   return { now: started.value, known };

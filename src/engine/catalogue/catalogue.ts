@@ -234,13 +234,13 @@ export async function openLiveCatalogue(
   const serverOf = (name: string): ServerSettings | undefined =>
     settings().servers.find((server) => server.name === name && !server.disabled);
 
-  const refresh = (name: string): Promise<void> => {
+  const refresh = (name: string, isWanted = false): Promise<void> => {
     const underWay = refreshing.get(name);
     if (underWay) return underWay;
     const work = (async () => {
       const server = serverOf(name);
       if (!server) return;
-      const outcome = await refreshCatalogue(ports, server);
+      const outcome = await refreshCatalogue(ports, server, isWanted);
       // One that failed is listed again by the next call that needs it.
       const change = typeof outcome === 'object' && 'type' in outcome ? outcome : null;
       if (typeof outcome === 'object' && 'failed' in outcome) {
@@ -350,7 +350,9 @@ export async function openLiveCatalogue(
       if (outside) throw new PmlError(outside.code, outside.message, { hint: outside.hint! });
       if (!catalogue.get(id) && serverOf(server) && !refreshed.has(server)) {
         logger.log('debug', `Listing the tools of ${server} to find ${id}`);
-        await refresh(server);
+        // A listing that began before this call may miss what was mended meanwhile.
+        await refreshing.get(server);
+        if (!refreshed.has(server)) await refresh(server, true);
       }
       const entry = catalogue.get(id);
       if (entry) return entry;

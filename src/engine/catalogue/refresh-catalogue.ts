@@ -27,14 +27,16 @@ export interface RefreshPorts {
 /**
  * Lists a server's tools and brings the store up to date: new ones are accepted, one that differs
  * from what was accepted is proposed and never silently takes its place, one that is gone is retired.
- * A server that cannot be listed changes nothing.
+ * A server that cannot be listed changes nothing. `isWanted`: somebody waits for it, so it is started also during its
+ * backoff.
  */
 export async function refreshCatalogue(
   ports: RefreshPorts,
   server: ServerSettings,
+  isWanted = false,
 ): Promise<CatalogueChange | 'unchanged' | { readonly failed: string }> {
   const { upstream, store, crypto, clock, logger } = ports;
-  const started = await upstream.start(server.name);
+  const started = await upstream.start(server.name, { isWanted });
   const listed = started.ok ? await upstream.catalogue(server.name) : started;
   if (!started.ok || !listed.ok) {
     const error = (started.ok ? listed : started) as { error: { message: string } };

@@ -1,5 +1,7 @@
-import { hidesTools, mayUseServer, mayUseTool } from '../../core/policy/within-scope.ts';
+import { matchesGlob } from '../../core/policy/decide.ts';
+import { hidesTools, mayUseServer, mayUseTool, narrowed } from '../../core/policy/within-scope.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
+import type { Lane } from '../../core/vocabulary/key-scope.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { Ownership, Principal, Role } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../caller.ts';
@@ -57,13 +59,29 @@ export function outOfScope(
   return {
     code: 'forbidden',
     message: `${tool} is outside of what key "${who!.name}" may use`,
-    hint: 'Use what pml_search_tools finds. The owner of the key can widen its scope with "pml keys scope".',
+    hint: 'Use what pml_search_tools finds. The owner can widen the scope of the key with "pml keys scope", or that of this client under "clients" in pml.json.',
   };
 }
 
 /** Every MCP client is an agent, whatever else its key allows: no agent decides for a person. */
 export function asAgent(who: Principal): Principal {
   return { ...who, role: 'agent' };
+}
+
+/**
+ * What the configuration says of a client of this name; the first that matches applies. It only narrows what the key
+ * may do, for clients name themselves.
+ */
+export function asClient(
+  who: Principal,
+  clients: NonNullable<Settings['clients']>,
+  name: string | undefined,
+): { readonly who: Principal; readonly lane: Lane | null } {
+  const found = clients.find((one) => name !== undefined && matchesGlob(one.name, name));
+  if (!found) return { who, lane: null };
+  const { scope } = found;
+  const seen = hidesTools(scope) ? { ...who, scope: narrowed(who.scope, scope)! } : who;
+  return { who: seen, lane: scope.lane };
 }
 
 /** Whose a new run is. What PML runs by itself is nobody's, and stays as private as what it runs again. */

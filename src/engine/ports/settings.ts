@@ -1,6 +1,7 @@
 import type { AlphaKind } from '../../core/graph/relatedness.ts';
 import type { ModelChoice } from '../../core/learning/ranker/model-choice.ts';
 import type { PermissionRules } from '../../core/policy/decide.ts';
+import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import type { Visibility } from '../../core/vocabulary/principal.ts';
 
 /** The configuration after expansion, defaults and validation: what the rest of PML reads. */
@@ -11,6 +12,8 @@ export interface Settings {
   readonly isFound?: boolean;
   readonly servers: readonly ServerSettings[];
   readonly permissions: PermissionSettings;
+  /** What MCP clients see, by a glob on the name they give themselves; the first that matches applies. */
+  readonly clients?: readonly { readonly name: string; readonly scope: KeyScope }[];
   readonly record: readonly RecordRule[];
   readonly embedding: EmbeddingSettings;
   readonly store: StoreSettings;

@@ -114,6 +114,8 @@ export interface UpstreamOptions {
   readonly user?: string;
   /** Whose process is used where each session has its own; absent: the user's. */
   readonly session?: string;
+  /** Somebody waits for this server: one that failed a moment ago is started again, not only after its backoff. */
+  readonly isWanted?: boolean;
   /** More fields for the request's `_meta`. */
   readonly meta?: JsonObject;
   /**

@@ -8,6 +8,7 @@ import type { JsonObject, Logger, UpstreamEvent } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
 import { OPERATIONS } from '../../operations/table.ts';
+import { createClientProfiles } from './client-profiles.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';
 import type { Endpoint } from './endpoint.ts';
 import { FanOut, type ListKind } from './fan-out.ts';
@@ -144,17 +145,22 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
 
   const inLane = (lane: Lane) => (lane === 'search' ? served : natives[lane === 'both' ? 1 : 0]!.served);
 
+  const ofClient = createClientProfiles(gateway);
+  const atLane = (asked: Lane, request: Request, who: Principal) =>
+    ofClient(request, who, (same, seen, lane) => inLane(lane ?? asked).fetch(same, seen));
+
   return {
-    gateway: (request, who) => inLane(who.scope?.lane ?? 'search').fetch(request, who),
+    gateway: (request, who) => atLane('search', request, who),
     native: (request, who) => {
       const isAsked = new URL(request.url).searchParams.get('meta') === '1';
-      return inLane(who.scope?.lane ?? (isAsked ? 'both' : 'native')).fetch(request, who);
+      return atLane(isAsked ? 'both' : 'native', request, who);
     },
-    server: async (name, request, who) => {
-      if (isAttached(name) && mayReach(who, name)) return await open(name).served.fetch(request, who);
-      const message = `Server "${name}" not found on this gateway`;
-      return rpcResponse(404, { code: RPC.invalidParams, message });
-    },
+    server: (name, request, who) =>
+      ofClient(request, who, async (same, seen) => {
+        if (isAttached(name) && mayReach(seen, name)) return await open(name).served.fetch(same, seen);
+        const message = `Server "${name}" not found on this gateway`;
+        return rpcResponse(404, { code: RPC.invalidParams, message });
+      }),
     async close() {
       stopHearing();
       stopFollowing();
