@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { configJsonSchema } from '../src/adapters/config/explain-issue.ts';
+import { configJsonSchema } from '../src/adapters/config/read-config.ts';
 
 /** Writes the JSON Schema of pml.json from the zod schema; the package includes it for editors. */
 const file = new URL('../pml.schema.json', import.meta.url);

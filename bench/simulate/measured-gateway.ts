@@ -13,12 +13,11 @@ import { createProgramCache } from '../../src/engine/code/program.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { openLiveGraph } from '../../src/engine/graph/live-graph.ts';
 import { learnableRun } from '../../src/engine/learning/learnable-run.ts';
-import { toolEntries } from '../../src/engine/learning/ranked-candidates.ts';
+import { toolEntries } from '../../src/engine/learning/plan-memory.ts';
 import type { Clock, Settings } from '../../src/engine/ports.ts';
 import { createEventLog } from '../../src/engine/traces/event-log.ts';
 import { importTraces } from '../../src/engine/traces/import-traces.ts';
 import { type MadeUpTeam, madeUpTeam } from './made-up-team.ts';
-
 export interface GatewayJob {
   readonly dir: string;
   readonly config: string;

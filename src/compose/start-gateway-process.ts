@@ -11,6 +11,7 @@ import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { createLogger } from '../adapters/telemetry/logger.ts';
 import { createLoopWatch } from '../adapters/telemetry/loop-watch.ts';
 import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
+import { createMetrics } from '../adapters/telemetry/prometheus.ts';
 import type { FoundSecrets } from '../core/tracing/found-secrets.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
@@ -18,8 +19,17 @@ import type { Gateway } from '../engine/gateway.ts';
 import { openingGateway } from '../engine/opening-gateway.ts';
 import { createKeyRing } from '../engine/people/people-service.ts';
 import { asAgent } from '../engine/people/roles.ts';
-import type { ApiKey, Clock, GatewayEvent, Logger, LogLevel, Settings } from '../engine/ports.ts';
-import { createEventLog, type EventLog } from '../engine/traces/event-log.ts';
+import type { LoopWatch } from '../engine/ports/process.ts';
+import type {
+  ApiKey,
+  Clock,
+  GatewayEvent,
+  Logger,
+  LogLevel,
+  Settings,
+  TraceExporter,
+} from '../engine/ports.ts';
+import { createEventLog, type EventLog, watchRuns } from '../engine/traces/event-log.ts';
 import { type AnswerCall, operationAnswers } from '../operations/bridged-operations.ts';
 import { type DataHolder, operationContext } from '../operations/operation-context.ts';
 import { OPERATIONS } from '../operations/table.ts';
@@ -27,13 +37,12 @@ import { pageFiles } from '../surfaces/dashboard/server/page-files.ts';
 import { isPagePath } from '../surfaces/dashboard/shared/routes.ts';
 import { createAccess, createLogins } from '../surfaces/http/access.ts';
 import { createApi } from '../surfaces/http/api/create-api.ts';
-import { createApp } from '../surfaces/http/create-app.ts';
+import { type AppOptions, createApp, createTraffic } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
-import { type Listener, listen } from '../surfaces/http/listen.ts';
+import { createReadiness, type Listener, listen } from '../surfaces/http/listen.ts';
 import { createInboundOAuth } from '../surfaces/http/oauth/inbound-oauth.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { createBackups } from './maintenance.ts';
-import { createOperations } from './operations.ts';
 import type { ProcessContext } from './process-context.ts';
 
 /** The same path from the sources and from the built package. */
@@ -43,6 +52,9 @@ const DOCS = fileURLToPath(new URL('../../dist/docs.tar.gz', import.meta.url));
 const DEFAULTS = {
   /** Milliseconds per shutdown step: one that hangs or fails must not block the others. */
   stepMs: 15_000,
+  /** Milliseconds that open runs and requests have to finish. */
+  patienceMs: 5_000,
+  lookMs: 20,
 };
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
@@ -290,4 +302,64 @@ async function rememberInventory(dir: string, events: EventLog): Promise<string>
     writeFile(file, event.inventory).catch(() => {});
   });
   return await readFile(file, 'utf8').catch(() => 'The list of tools is still loading.');
+}
+
+interface OperationsParts {
+  readonly gateway: Gateway;
+  readonly events: EventLog;
+  readonly exporter: TraceExporter | null;
+  readonly opening: Promise<unknown>;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly loop: LoopWatch;
+}
+
+/** Health, metrics and status for operators, and an orderly shutdown. */
+export function createOperations(parts: OperationsParts) {
+  const { gateway, events, exporter, opening, version, clock, loop } = parts;
+  const metrics = createMetrics({
+    version,
+    now: clock.monotonic,
+    figures: () => figuresOf(gateway),
+    loop: loop.figures,
+  });
+  const unfollow = events.follow(metrics.hear);
+  const runs = watchRuns(events);
+  const traffic = createTraffic(
+    exporter
+      ? (answered) => {
+          metrics.answered(answered);
+          exporter.exportRequest(answered);
+        }
+      : metrics.answered,
+  );
+  const ready = createReadiness({
+    opened: opening,
+    isStopping: traffic.isStopping,
+    ping: () => gateway.store.audit.list({ limit: 1 }),
+    now: clock.monotonic,
+  });
+  const routes: Pick<AppOptions, 'traffic' | 'ready' | 'metrics'> = { traffic, ready, metrics: metrics.read };
+  return {
+    routes,
+    /** Refuses new work, and waits a limited time for open work. */
+    async quiet() {
+      traffic.stop();
+      const until = clock.monotonic() + DEFAULTS.patienceMs;
+      while (runs.count() + traffic.waiting() > 0 && clock.monotonic() < until)
+        await setTimeout(DEFAULTS.lookMs);
+    },
+    close() {
+      unfollow();
+      runs.close();
+    },
+  };
+}
+
+async function figuresOf(gateway: Gateway) {
+  const [stats, reports] = await Promise.all([gateway.stats(), gateway.servers()]);
+  const { tools, capabilities, traces, pendingApprovals } = stats;
+  const servers: Record<string, number> = {};
+  for (const { state } of reports) servers[state] = (servers[state] ?? 0) + 1;
+  return { tools, capabilities, traces, pendingApprovals, servers };
 }

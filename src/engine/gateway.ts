@@ -17,39 +17,36 @@ import {
 } from './capabilities/capability-registry.ts';
 import type { CapabilityLessons } from './capabilities/learn-capability.ts';
 import { createPartLearner } from './capabilities/learn-parts.ts';
-import type { CapabilityService } from './capabilities/manage-capabilities.ts';
-import { manageCapabilities } from './capabilities/manage-capabilities.ts';
+import { type CapabilityService, manageCapabilities } from './capabilities/manage-capabilities.ts';
 import { createProver } from './capabilities/prove-capability.ts';
-import type { DriftReport } from './capabilities/quarantine-changed.ts';
-import { driftOf, quarantineChanged } from './capabilities/quarantine-changed.ts';
+import { type DriftReport, driftOf, quarantineChanged } from './capabilities/quarantine-changed.ts';
 import { createRetester } from './capabilities/retest-changed.ts';
-import type { CapabilityHit } from './capabilities/search-capabilities.ts';
-import { searchCapabilities } from './capabilities/search-capabilities.ts';
+import { type CapabilityHit, searchCapabilities } from './capabilities/search-capabilities.ts';
 import { catalogueFor, openLiveCatalogue } from './catalogue/catalogue.ts';
 import { rememberingEmbedder } from './catalogue/embed-catalogue.ts';
-import type { GatewayStats } from './catalogue/inventory.ts';
-import { openInventory, statsOf } from './catalogue/inventory.ts';
-import type { ServerService } from './catalogue/manage-servers.ts';
-import { manageServers } from './catalogue/manage-servers.ts';
+import { type GatewayStats, openInventory, statsOf } from './catalogue/inventory.ts';
+import { manageServers, type ServerService } from './catalogue/manage-servers.ts';
 import { openObservedOutputs } from './catalogue/observed-outputs.ts';
-import type { HiddenTools, SearchHit, SearchQuery } from './catalogue/search.ts';
-import { hiddenTools, search } from './catalogue/search.ts';
+import {
+  type HiddenTools,
+  hiddenTools,
+  type SearchHit,
+  type SearchQuery,
+  search,
+} from './catalogue/search.ts';
 import { createProgramCache } from './code/program.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import { followChanges } from './follow-changes.ts';
-import type { GraphService } from './graph/graph-service.ts';
-import { capabilityAlternatives, createGraphService } from './graph/graph-service.ts';
+import { capabilityAlternatives, createGraphService, type GraphService } from './graph/graph-service.ts';
 import { graphForSearch, openLiveGraph } from './graph/live-graph.ts';
 import { learnFromTraces } from './learning/learn-from-trace.ts';
 import type { LearningService } from './learning/learning-service.ts';
 import type { NextStep } from './learning/next-memory.ts';
 import { openLearning } from './learning/open-learning.ts';
 import type { RunRisk } from './learning/success-watch.ts';
-import type { Suggestion } from './learning/suggest.ts';
-import { openSuggestions } from './learning/suggest.ts';
+import { openSuggestions, type Suggestion } from './learning/suggest.ts';
 import { recordPolicy } from './people/audit-trail.ts';
-import type { PeopleService } from './people/people-service.ts';
-import { createPeopleService } from './people/people-service.ts';
+import { createPeopleService, type PeopleService } from './people/people-service.ts';
 import { isRestricted } from './people/roles.ts';
 import type { LoopFigures, Settings, Store, UpstreamChanges } from './ports.ts';
 import { openRuns } from './runs/open-runs.ts';
@@ -60,7 +57,7 @@ import { segmentGap } from './traces/jobs.ts';
 import { openTraces } from './traces/open-traces.ts';
 import { watchRetention } from './traces/retain-traces.ts';
 import { createActiveRuns } from './workflow/active-runs.ts';
-import { takeUpAbandoned, watchAbandoned } from './workflow/resume-run.ts';
+import { takeUpAbandoned, watchAbandoned } from './workflow/execute-workflow.ts';
 
 const DEFAULTS = {
   /** In characters. More than anybody says of one job; it is kept, split into clauses and embedded. */

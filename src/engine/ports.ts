@@ -1,13 +1,5 @@
 /** Every interface the services need, in one place; adapters implement them. */
 
-export type {
-  CallFilter,
-  CallGroup,
-  CallGroups,
-  CallPage,
-  CallStore,
-  StoredCall,
-} from './ports/call-store.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
 export type {
   EdgeKey,
@@ -22,7 +14,11 @@ export type {
 export type {
   Embedder,
   Neighbour,
+  StoredSuggestion,
   StoredVectorIndex,
+  SuggestionCounts,
+  SuggestionOutcome,
+  SuggestionStore,
   Trainer,
   TrainerOptions,
   VectorIndex,
@@ -125,14 +121,18 @@ export type {
   WorkflowRun,
   WorkflowRunStore,
 } from './ports/store.ts';
-export type {
-  StoredSuggestion,
-  SuggestionCounts,
-  SuggestionOutcome,
-  SuggestionStore,
-} from './ports/suggestion-store.ts';
 export type { Change, ChangeFeed, ChangeListener, ChangeTopic, TrainerLock } from './ports/team.ts';
-export type { ServedRequest, TraceExporter, TraceJournal } from './ports/traces.ts';
+export type {
+  CallFilter,
+  CallGroup,
+  CallGroups,
+  CallPage,
+  CallStore,
+  ServedRequest,
+  StoredCall,
+  TraceExporter,
+  TraceJournal,
+} from './ports/traces.ts';
 export type {
   Audience,
   JsonObject,

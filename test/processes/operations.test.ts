@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLoopWatch } from '../../src/adapters/telemetry/loop-watch.ts';
-import { createOperations } from '../../src/compose/operations.ts';
+import { createOperations } from '../../src/compose/start-gateway-process.ts';
 import { isAlive } from '../contracts/upstream-support.ts';
 import { createMemoryTraceExporter } from '../memory/trace-exporter.ts';
 import { startHttp } from '../support/http-gateway.ts';

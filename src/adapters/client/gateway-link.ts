@@ -8,7 +8,7 @@ import {
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { CLIENT_HEADER } from '../../core/vocabulary/client-header.ts';
+import { CLIENT_HEADER } from '../../core/vocabulary/principal.ts';
 import { expectantRequest, UnseenError } from './http-bridge.ts';
 
 const DEFAULTS = {

@@ -1,5 +1,4 @@
 import type { KeyScope } from './key-scope.ts';
-
 /** Prefix by which people, secret scanners and redaction recognise a key. */
 export const KEY_PREFIX = 'pml_';
 
@@ -43,3 +42,9 @@ export interface Ownership {
   readonly owner: string | null;
   readonly visibility: Visibility;
 }
+
+/**
+ * HTTP header in which a bridge names the client it speaks for: requests of the 2026-07-28 era have no
+ * session, and a session of the older era ends with the gateway process while its client lives on.
+ */
+export const CLIENT_HEADER = 'x-pml-client';

@@ -15,7 +15,7 @@ import { createJobs, watchJobs } from '../traces/jobs.ts';
 import { joinedRun, learnableJob, learnableRun, learnableTrace, rememberedRun } from './learnable-run.ts';
 import { createLearningService, type LearningService } from './learning-service.ts';
 import { createLiveRanker, type LiveRanker } from './live-ranker.ts';
-import { capabilityEntries, toolEntries } from './ranked-candidates.ts';
+import { capabilityEntries, toolEntries } from './plan-memory.ts';
 import { createSuccessWatch, type RunRisk, type SuccessWatch } from './success-watch.ts';
 
 const DEFAULTS = {

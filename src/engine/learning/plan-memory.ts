@@ -1,5 +1,5 @@
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
-import { Candidates, type IntentForms } from '../../core/learning/ranker/candidates.ts';
+import { type CandidateEntry, Candidates, type IntentForms } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun, Probe } from '../../core/learning/ranker/learn-ranker.ts';
 import type { ParamsBlock } from '../../core/learning/ranker/params-file.ts';
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';
@@ -20,10 +20,11 @@ import { type PlacePair, PlanHistory, type PlannedRun } from '../../core/plannin
 import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-model.ts';
 import { type PlanOutcome, PlanRecord } from '../../core/planning/draft/plan-record.ts';
 import { doubtTools, type PlanReasons, planReasons } from '../../core/planning/draft/review-draft.ts';
+import { toolWords, words } from '../../core/retrieval/words.ts';
 import type { EdgeType } from '../../core/vocabulary/edge.ts';
-import { kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
+import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { toolEntries } from './ranked-candidates.ts';
+import type { Capability, Embedder } from '../ports.ts';
 import { createStoredModel, type StoredModel, type StoredModelPorts } from './stored-model.ts';
 import { storedParams } from './stored-trainings.ts';
 import type { TakenOut } from './suggestion-log.ts';
@@ -253,4 +254,33 @@ function wholeRuns(runs: readonly LearnableRun[]): LearnableRun[] {
     whole.set(id, before ? { ...run, uses: [...before.uses, ...run.uses] } : run);
   }
   return [...whole.values()];
+}
+
+/** The tools of the catalogue, as the ranker compares them. */
+export function toolEntries({ tools, vectors }: Catalogue): CandidateEntry[] {
+  return tools.map((tool) => ({
+    id: tool.id,
+    server: tool.server,
+    name: tool.name,
+    description: tool.description,
+    words: toolWords(tool),
+    vector: vectors.get(tool.id) ?? null,
+  }));
+}
+
+/** The capabilities that can be called. */
+export async function capabilityEntries(
+  capabilities: readonly Capability[],
+  embedder: Pick<Embedder, 'embed'>,
+): Promise<CandidateEntry[]> {
+  const active = capabilities.filter(({ state }) => state === 'active');
+  const texts = active.map(({ slug, description }) => `${slug} ${description}`);
+  const vectors = await embedder.embed(texts);
+  return active.map(({ id, slug }, i) => ({
+    id: capabilityNode(id),
+    server: '',
+    name: slug,
+    words: [...words(slug), ...words(texts[i]!)],
+    vector: vectors[i]!,
+  }));
 }

@@ -3,7 +3,6 @@ import type { ModelChoice } from '../../core/learning/ranker/model-choice.ts';
 import type { PermissionRules } from '../../core/policy/decide.ts';
 import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import type { Visibility } from '../../core/vocabulary/principal.ts';
-
 /** The configuration after expansion, defaults and validation: what the rest of PML reads. */
 export interface Settings {
   /** File the settings came from; null when there was none and defaults apply. */
@@ -110,7 +109,7 @@ export interface ServerSandbox {
   readonly write: readonly string[];
 }
 
-/** An API that is no MCP server: its operations are the tools. */
+/** An API, which does not speak MCP: its operations are the tools. */
 export interface OpenApiSettings extends ServerBase {
   readonly transport: 'openapi';
   /** Path of the OpenAPI document. */

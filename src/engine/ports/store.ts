@@ -10,12 +10,11 @@ import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import type { CallStore } from './call-store.ts';
 import type { GraphStore, RollupStore } from './graph-store.ts';
+import type { SuggestionStore } from './learning.ts';
 import type { AuditStore, KeyStore, OAuthStore, UsageStore } from './people-store.ts';
-import type { SuggestionStore } from './suggestion-store.ts';
+import type { CallStore } from './traces.ts';
 import type { UpstreamIdentity } from './upstream.ts';
-
 /**
  * The memory. A method that resolved has committed: what it wrote survives `kill -9`.
  * Lists come in a stated order, so that two stores with the same history answer alike.
@@ -293,7 +292,7 @@ export interface TraceStore {
   count(): Promise<number>;
   /** Runs per hour since then, oldest first; hours without any are left out. */
   tally(since: Date): Promise<RunTally[]>;
-  /** What a person says of it from now on; null: nothing any more. False when there is no such trace. */
+  /** What a person says of it from now on; null: nothing any more. False when the trace is unknown. */
   judge(id: string, verdict: RunVerdict | null): Promise<boolean>;
   setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
   /** The vectors of the intent and of its clauses, made after the trace was stored; clauses to three digits. */

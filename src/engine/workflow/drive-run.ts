@@ -10,9 +10,7 @@ import type { RunScope } from '../runs/run-scope.ts';
 import type { RunResult } from '../runs/run-service.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { finishRun } from './finish-run.ts';
-import { createJournal } from './journal.ts';
-import type { DriveRequest, RunDriver, Speculation } from './run-driver.ts';
-import { createSlots } from './run-driver.ts';
+import { createSlots, type DriveRequest, type RunDriver, type Speculation } from './run-driver.ts';
 import { runTask } from './run-task.ts';
 import { createSpeculation } from './speculate.ts';
 import type { Target } from './targets.ts';
@@ -236,4 +234,68 @@ function storedValues(
 
 function isRepeatable({ notKept }: Plan, { id, idempotent }: Task, target: Target): boolean {
   return !notKept?.includes(id) && (idempotent ?? target.isRepeatable);
+}
+
+type States = Readonly<Record<string, unknown>>;
+
+/** Task states on their way into the store, in order; those of one moment go together. */
+export interface Journal {
+  /** Resolves when it is committed, and everything before it. Rejects when the run is not ours any more. */
+  write(key: string, state: unknown): Promise<void>;
+  /** Goes with what is written next, or soon by itself: never later than what comes after it. */
+  note(key: string, state: unknown): void;
+  /** The same for what was noted so far, also when that is nothing. */
+  flush(): Promise<void>;
+  /** What was noted and is not on its way yet, once all else is committed; the caller commits it. */
+  rest(): Promise<States>;
+}
+
+export function createJournal(
+  save: (tasks: States) => Promise<void>,
+  soon: () => Promise<void>,
+  onLost: (error: unknown) => void,
+): Journal {
+  let waiting: Record<string, unknown> = {};
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  let isComing = false;
+
+  const take = () => {
+    const batch = waiting;
+    waiting = {};
+    return batch;
+  };
+  const flush = () => {
+    if (next) return next;
+    next = last.then(() => {
+      next = null;
+      return save(take());
+    });
+    last = next;
+    next.catch(onLost);
+    return next;
+  };
+  const flushSoon = async () => {
+    isComing = true;
+    await soon();
+    isComing = false;
+    if (Object.keys(waiting).length > 0) flush();
+  };
+
+  return {
+    write(key, state) {
+      waiting[key] = state;
+      return flush();
+    },
+    note(key, state) {
+      waiting[key] = state;
+      if (!isComing && !next) void flushSoon();
+    },
+    flush,
+    async rest() {
+      while (next) await next;
+      await last;
+      return take();
+    },
+  };
 }

@@ -1,18 +1,19 @@
 import { planProblems, withUsedTasks } from '../../core/planning/plan/validate-plan.ts';
+import { narrowed } from '../../core/policy/within-scope.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import { asSeenBy } from '../capabilities/capability-registry.ts';
+import type { Store, WorkflowRun } from '../ports.ts';
 import { ofOneRun } from '../runs/run.ts';
 import type { RunScope } from '../runs/run-scope.ts';
 import type { RunResult } from '../runs/run-service.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
 import { openRun, type WorkflowRequest } from './open-run.ts';
-import { resumeRun } from './resume-run.ts';
-import type { TaskPast } from './run-driver.ts';
+import { createSlots, type TaskPast } from './run-driver.ts';
 import { type Target, targetOf } from './targets.ts';
-
+import { tellStored } from './tell-workflow.ts';
 /** Checks the whole plan, then runs it until it is over or waits. */
 export async function executeWorkflow(
   whole: RunScope,
@@ -38,4 +39,76 @@ async function checkPlan(scope: RunScope, plan: Plan): Promise<Target[]> {
   throw new PmlError('invalid_argument', `The workflow cannot run: ${problems.join('; ')}`, {
     hint: 'Look tools and their arguments up with pml_search_tools. A task is {id, tool | capability | code, arguments, depends_on}.',
   });
+}
+
+const DEFAULTS = {
+  /** Abandoned runs taken up at once. */
+  atOnce: 8,
+};
+
+/** Continues a workflow from its stored state; a run that another process drives, or that is over, is only reported. */
+export async function resumeRun(
+  whole: RunScope,
+  activeRuns: ActiveRuns,
+  runId: string,
+  caller: Caller,
+  goesOn = false,
+): Promise<RunResult> {
+  const scope = ofOneRun(whole);
+  const { store } = scope.ports;
+  const lease = activeRuns.newLease();
+  const claimed = await store.runs.claim(runId, lease);
+  if (!claimed) {
+    const stored = await store.runs.get(runId);
+    if (!stored) throw new PmlError('not_found', `Run ${runId} not found`);
+    return tellStored(stored, await store.approvals.list({ runId }));
+  }
+  const run = await asNow(store, claimed);
+  const plan = run.plan ?? { tasks: [], inputs: [] };
+  const targets = await Promise.all(plan.tasks.map((task) => targetOf(scope, task)));
+  return await driveRun(scope, activeRuns, { run, lease, plan, targets, isStored: true, goesOn }, caller);
+}
+
+/** A key that was narrowed since it began the run is held to both scopes. */
+async function asNow(store: Store, run: WorkflowRun): Promise<WorkflowRun> {
+  const { begunWith } = run;
+  if (!begunWith || begunWith.keyId === null) return run;
+  const key = await store.keys.get(begunWith.keyId);
+  const scope = narrowed(key?.scope, begunWith.scope);
+  return { ...run, begunWith: { ...begunWith, ...(scope && { scope }) } };
+}
+
+/** Takes up what a gateway that has gone left running. Who asked for it is not waiting any more. */
+export async function takeUpAbandoned(scope: RunScope, activeRuns: ActiveRuns): Promise<void> {
+  const { store, logger } = scope.ports;
+  const slots = createSlots(DEFAULTS.atOnce);
+  const takeUp = async (runId: string) => {
+    const done = await slots.take();
+    try {
+      const { status } = await resumeRun(scope, activeRuns, runId, { sessionId: null, isAtTerminal: true });
+      logger.log('info', 'A run that was left was taken up', { run_id: runId, status });
+    } catch (error) {
+      logger.log('error', 'A run that was left cannot be taken up', { run_id: runId, error: String(error) });
+    } finally {
+      done();
+    }
+  };
+  await Promise.all((await store.runs.abandoned()).map(takeUp));
+}
+
+/** The same every now and then, until told to stop: a lease that ran out may be anybody's. */
+export async function watchAbandoned(
+  scope: () => RunScope,
+  activeRuns: ActiveRuns,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { sleep, logger } = scope().ports;
+    // Rejects when told to stop.
+    await sleep(activeRuns.newLease().ttlMs, signal).catch(() => {});
+    if (signal.aborted) return;
+    await takeUpAbandoned(scope(), activeRuns).catch((error: unknown) =>
+      logger.log('error', 'Runs that were left cannot be listed', { error: String(error) }),
+    );
+  }
 }

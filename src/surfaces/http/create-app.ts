@@ -19,8 +19,8 @@ import {
   tooMany,
   whoIs,
 } from './guard.ts';
+import type { Readiness } from './listen.ts';
 import type { InboundOAuth } from './oauth/inbound-oauth.ts';
-import type { Readiness } from './readiness.ts';
 
 const DEFAULTS = {
   maxLoginBytes: 4 * 1024,

@@ -1,26 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonContentType, isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import {
+  CLIENT_INFO_META_KEY,
+  isJsonContentType,
+  isLegacyRequest,
+  PROTOCOL_VERSION_META_KEY,
+} from '@modelcontextprotocol/server';
+import { LRUCache } from 'lru-cache';
 import type { Lane } from '../../core/vocabulary/key-scope.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../engine/gateway.ts';
-import { mayReach } from '../../engine/people/roles.ts';
-import type { JsonObject, Logger, UpstreamEvent } from '../../engine/ports.ts';
+import { asClient, mayReach } from '../../engine/people/roles.ts';
+import type { Audience, JsonObject, Logger, UpstreamEvent } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
 import { OPERATIONS } from '../../operations/table.ts';
-import { createClientProfiles } from './client-profiles.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';
 import type { Endpoint } from './endpoint.ts';
-import { FanOut, type ListKind } from './fan-out.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
 import { KnownServers } from './known-servers.ts';
 import { createNativeEndpoint } from './native-endpoint.ts';
 import { Listings } from './pass-through/listings.ts';
+import { isGraveEnough } from './pass-through/log-levels.ts';
 import { gatewayUri } from './pass-through/resource-uri.ts';
 import { RPC, rpcResponse } from './rpc-error.ts';
 import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
-import type { ServedEndpoint } from './serving/served-endpoint.ts';
+import type { ClientChannel, ServedEndpoint } from './serving/served-endpoint.ts';
 import { createTransparentEndpoint, MirroredArguments } from './transparent-endpoint.ts';
 export interface McpOptions {
   readonly version: string;
@@ -243,4 +248,117 @@ function forwardToGateway(event: Notification, fanOut: FanOut): void {
 
 function loggerOf(server: string, { logger }: JsonObject): string {
   return logger === undefined ? server : `${server}/${logger}`;
+}
+
+const LOG_MESSAGE = 'notifications/message';
+
+const EVERYBODY: Audience = { clientId: null, user: null };
+
+export type ListKind = 'tools' | 'prompts' | 'resources';
+
+/** Notifies the clients of one endpoint, each in the way of its era. */
+class FanOut {
+  readonly #served: ServedEndpoint;
+  readonly #subscriptions: ClientSubscriptions;
+
+  constructor(served: ServedEndpoint, subscriptions: ClientSubscriptions) {
+    this.#served = served;
+    this.#subscriptions = subscriptions;
+  }
+
+  listChanged(list: ListKind, params: JsonObject = {}, audience: ServerAudience = EVERYBODY): void {
+    for (const session of this.#served.sessions()) {
+      if (concerns(session, audience)) session.tell(`notifications/${list}/list_changed`, params);
+    }
+    this.#served.publish({ kind: `${list}_list_changed`, params }, audience.user);
+  }
+
+  /** To its subscribers; if it comes from a user's own process, to that user only. */
+  resourceUpdated(uri: string, params: JsonObject, audience: ServerAudience = EVERYBODY): void {
+    for (const session of this.#served.sessions()) {
+      if (!concerns(session, audience) || !this.#subscriptions.watches(session.clientId, uri)) continue;
+      session.tell('notifications/resources/updated', { ...params, uri });
+    }
+    this.#served.publish({ kind: 'resource_updated', uri, params }, audience.user);
+  }
+
+  /** A server's log message: to the client of its request, or else to its user. */
+  remark(method: string, params: JsonObject, audience: ServerAudience): void {
+    for (const session of this.#served.sessions()) {
+      if (concerns(session, audience) && this.#sessionWants(session, method, params, audience)) {
+        session.tell(method, params);
+      }
+    }
+    for (const request of this.#served.requests()) {
+      if (concerns(request, audience) && requestWants(request, method, params)) request.tell(method, params);
+    }
+  }
+
+  /** A client that never set a level gets the messages of its own requests. */
+  #sessionWants(session: ClientChannel, method: string, params: JsonObject, { clientId }: Audience): boolean {
+    if (method !== LOG_MESSAGE) return true;
+    const level = this.#subscriptions.levelOf(session.clientId);
+    return level === null ? clientId !== null : isGraveEnough(params.level, level);
+  }
+}
+
+/** Whom something of a server is for. */
+type ServerAudience = Audience & { readonly server?: string };
+
+function concerns(channel: ClientChannel, { clientId, user, server }: ServerAudience): boolean {
+  if (user !== null && user !== channel.who.user) return false;
+  if (server !== undefined && !mayReach(channel.who, server)) return false;
+  return clientId === null || clientId === channel.clientId;
+}
+
+function requestWants(request: ClientChannel, method: string, params: JsonObject): boolean {
+  if (method !== LOG_MESSAGE) return true;
+  return request.logLevel !== null && isGraveEnough(params.level, request.logLevel);
+}
+
+const DEFAULTS = {
+  /** Sessions whose client is known: more than can be open at once. */
+  sessions: 4_096,
+};
+
+const SESSION = 'mcp-session-id';
+
+type Send = (request: Request, who: Principal, lane: Lane | null) => Promise<Response>;
+
+/**
+ * What the configuration says of a client by the name it gives itself: in its handshake, for its session, or with every
+ * request. Without such a configuration no body is looked at.
+ */
+function createClientProfiles(gateway: Pick<Gateway, 'settings'>) {
+  const names = new LRUCache<string, string>({ max: DEFAULTS.sessions });
+
+  return async (request: Request, who: Principal, send: Send): Promise<Response> => {
+    const lane = who.scope?.lane ?? null;
+    const { clients = [] } = gateway.settings();
+    if (clients.length === 0) return await send(request, who, lane);
+    const session = request.headers.get(SESSION);
+    const told = request.method === 'POST' ? await clientIn(request.clone()) : undefined;
+    const name = told ?? (session === null ? undefined : names.get(session));
+    const profile = asClient(who, clients, name);
+    // The owner of a key decides before the configuration does.
+    const response = await send(request, profile.who, lane ?? profile.lane);
+    const opened = response.headers.get(SESSION);
+    if (opened !== null && told !== undefined) names.set(opened, told);
+    return response;
+  };
+}
+
+/** The name that the client gives itself in this message; undefined where it gives none. */
+async function clientIn(request: Request): Promise<string | undefined> {
+  try {
+    const { method, params } = (await request.json()) as { method?: unknown; params?: JsonObject };
+    const meta = params?._meta as JsonObject | undefined;
+    const info = (method === 'initialize' ? params?.clientInfo : meta?.[CLIENT_INFO_META_KEY]) as
+      | JsonObject
+      | undefined;
+    return typeof info?.name === 'string' ? info.name : undefined;
+  } catch {
+    // The endpoint refuses a body that it cannot read.
+    return undefined;
+  }
 }

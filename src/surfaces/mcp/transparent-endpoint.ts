@@ -4,7 +4,7 @@ import type { JsonObject, UpstreamClient, UpstreamEvent } from '../../engine/por
 import type { RunResult } from '../../engine/runs/run-service.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
-import { howToSettle } from './meta-tools/wire.ts';
+import { howToSettle } from './meta-tools/meta-tool.ts';
 import { isLogLevel, type LogLevels } from './pass-through/log-levels.ts';
 import { rpcErrorOf, valueIn } from './rpc-error.ts';
 

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-
 /** Every call of a tool as a row, in the order in which lists are read; and what people think of a run. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('execution_trace').addColumn('verdict', 'json').execute();
@@ -44,7 +43,7 @@ async function createCalls(db: Kysely<unknown>): Promise<void> {
 
 /**
  * A column of type json may hold escapes that no text of PostgreSQL can: NUL and half a character. Both are replaced by
- * others of the same length before anything reads them. An operation of a program is no call.
+ * others of the same length before anything reads them. Operations of programs do not count as calls.
  */
 async function readEvents(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -7,8 +7,7 @@ import type { ExecuteWorkflowArguments } from '../../../operations/execute-workf
 import { errorToWire } from '../../../operations/shapes/run.ts';
 import { liftMedia } from '../results/lift-media.ts';
 import type { Shrink } from '../results/shrink.ts';
-import { answer, errorText, failure, type Present } from './meta-tool.ts';
-import { approvalToWire, howToSettle } from './wire.ts';
+import { answer, approvalToWire, errorText, failure, howToSettle, type Present } from './meta-tool.ts';
 export const presentExecuteWorkflow: Present<ExecuteWorkflowArguments> = async (
   args,
   toolContext,

@@ -22,9 +22,16 @@ import { throughGateway } from '../pass-through/resource-uri.ts';
 import { isMedia, liftMedia } from '../results/lift-media.ts';
 import type { Shrink } from '../results/shrink.ts';
 import { workflowAnswer } from './execute-workflow.ts';
-import { answer, failure, type Present, readArguments, type ToolContext } from './meta-tool.ts';
+import {
+  answer,
+  approvalToWire,
+  failure,
+  howToSettle,
+  type Present,
+  readArguments,
+  type ToolContext,
+} from './meta-tool.ts';
 import { suggestionText } from './search-tools.ts';
-import { approvalToWire, howToSettle } from './wire.ts';
 export const presentExecute: Present<ExecuteArguments> = async (args, toolContext, request) => {
   const { tool, code, capability, intent } = args;
   const bodies = Object.entries({ tool, code, capability }).filter(([, body]) => body !== undefined);

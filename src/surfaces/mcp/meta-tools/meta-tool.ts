@@ -5,7 +5,7 @@ import { oneLine } from '../../../core/vocabulary/text.ts';
 import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { isRestricted, may } from '../../../engine/people/roles.ts';
-import type { JsonObject } from '../../../engine/ports.ts';
+import type { Approval, JsonObject } from '../../../engine/ports.ts';
 import type { RunError } from '../../../engine/runs/run-service.ts';
 import { jsonSchema } from '../../../operations/input-fields.ts';
 import type { AnyOperation, McpTool } from '../../../operations/operation.ts';
@@ -268,4 +268,29 @@ export class ServerWords {
       return words === '' ? [] : [`Server ${server} says of itself, not checked by PML: "${words}"`];
     });
   }
+}
+
+/** Fields on the wire are in snake_case. */
+
+export function approvalToWire(approval: Approval): JsonObject {
+  return {
+    id: approval.id,
+    run_id: approval.runId,
+    tool: approval.node,
+    arguments: approval.arguments,
+    reason: approval.reason,
+    state: approval.state,
+    requested_at: approval.requestedAt,
+  };
+}
+
+/** For the model to tell its user; the model itself cannot decide. */
+export function howToSettle(runId: string): JsonObject {
+  return {
+    approve: `pml runs approve ${runId}`,
+    always: 'add --always tool, --always arguments or --always session to the approval',
+    reject: `pml runs reject ${runId}`,
+    afterwards: `pml_execute_workflow with run_id "${runId}" and action "resume"`,
+    by: 'A person decides, in a terminal or in the dashboard. Tell the user which call waits and why.',
+  };
 }

@@ -17,8 +17,7 @@ import { cannotAsk } from '../client-capability.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { RPC, rpcResponse, thrownResponse } from '../rpc-error.ts';
 import { namedClient, rawServer, readParams } from './raw-server.ts';
-import type { ClientChannel } from './served-endpoint.ts';
-import { whenEnded } from './when-ended.ts';
+import { type ClientChannel, whenEnded } from './served-endpoint.ts';
 
 const DEFAULTS = {
   sessions: 256,

@@ -22,8 +22,7 @@ import {
   rawServer,
   readParams,
 } from './raw-server.ts';
-import type { ClientChannel } from './served-endpoint.ts';
-import { whenEnded } from './when-ended.ts';
+import { type ClientChannel, whenEnded } from './served-endpoint.ts';
 
 const DEFAULTS = {
   /** Milliseconds a person has to answer. */

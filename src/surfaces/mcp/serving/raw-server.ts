@@ -8,11 +8,9 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { CLIENT_HEADER } from '../../../core/vocabulary/client-header.ts';
-import type { Principal } from '../../../core/vocabulary/principal.ts';
+import { CLIENT_HEADER, type Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { ServerInfo } from '../endpoint.ts';
-
 export interface RawHandlers {
   onRequest(method: string, params: JsonObject | undefined, context: ServerContext): Promise<JsonObject>;
   onNotification(method: string, params: JsonObject): void;

@@ -1,24 +1,25 @@
 import { useRef } from 'preact/hooks';
-import type { Server, Traces } from '../../../shared/api-types.ts';
+import type { Capabilities, Learning, Server, Traces } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
 import { ApprovalItem } from '../../components/approval-item.tsx';
-import { Badge, StatusBadge } from '../../components/badge.tsx';
+import { Badge, Icon, type IconName, StatusBadge } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
-import { Duration, Time } from '../../components/time.tsx';
+import { Ago, Duration, Time } from '../../components/time.tsx';
 import { compact, number, plural, shownLine } from '../../format.ts';
-import { useServers, useStats, useWaiting } from '../../overview.ts';
+import { useCapabilities, useServers, useStats, useWaiting } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
 import { Figures } from './figures.tsx';
 import { ConnectClient, DemoStory, FirstSteps } from './first-steps.tsx';
-import { LearnedLately } from './learned-lately.tsx';
 import { TryIt } from './try-it.tsx';
 import './home.css';
 
-const DEFAULTS = { shown: 6 };
+const DEFAULTS = {
+  shown: 6,
+};
 
 /** Servers, runs, approvals and recent learning; on the first day, how to start. */
 export function HomePage() {
@@ -197,4 +198,85 @@ function RecentRuns() {
       </Await>
     </Panel>
   );
+}
+
+interface Lesson {
+  readonly id: string;
+  readonly at: string;
+  readonly icon: IconName;
+  readonly href: string;
+  readonly title: string;
+  readonly note: string;
+}
+
+/** Capabilities, candidates and trainings, newest first. */
+function LearnedLately() {
+  const capabilities = useCapabilities();
+  const learning = useResource<Learning>('learning', {
+    load: (signal) => getJson('/learning', {}, signal),
+    reloadOn: ({ type }) => type === 'ranker_trained' || type === 'gate_changed',
+  });
+  const trainings = learning.state.value.data;
+  return (
+    <Panel title="Recently learned" flush actions={<a href={href.learning()}>Learning</a>}>
+      <Await of={capabilities.state.value} retry={capabilities.reload} lines={4}>
+        {(known) => <Lessons lessons={lessonsOf(known, trainings)} />}
+      </Await>
+    </Panel>
+  );
+}
+
+function Lessons({ lessons }: { lessons: readonly Lesson[] }) {
+  if (lessons.length === 0) {
+    return (
+      <EmptyState icon="spark" title="Nothing yet">
+        A program that succeeds twice becomes a capability that can be called by name.
+      </EmptyState>
+    );
+  }
+  return (
+    <SteadyRows rows={lessons.slice(0, DEFAULTS.shown)} keyOf={({ id }) => id}>
+      {(steady) => (
+        <ul class="lessons">
+          {steady.map((lesson) => (
+            <li key={lesson.id}>
+              <a href={lesson.href}>
+                <Icon name={lesson.icon} />
+                <span class="lesson">
+                  <span class="strong ellipsis">{lesson.title}</span>
+                  <span class="cell-note muted">{lesson.note}</span>
+                </span>
+                <Ago at={lesson.at} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </SteadyRows>
+  );
+}
+
+function lessonsOf({ capabilities }: Capabilities, learning: Learning | undefined): Lesson[] {
+  const admitted = capabilities.map(({ slug, description, state, created_at }): Lesson => {
+    const isCandidate = state === 'candidate';
+    return {
+      id: `capability ${slug}`,
+      at: created_at,
+      icon: isCandidate ? 'clock' : 'capabilities',
+      href: href.capability(slug),
+      title: shownLine(slug, 60),
+      note: isCandidate ? 'Seen once; becomes active after another success.' : shownLine(description, 90),
+    };
+  });
+  const trained = (learning?.history ?? []).map(
+    ({ trained_at, runs, gate }): Lesson => ({
+      id: `training ${trained_at}`,
+      at: trained_at,
+      icon: 'learning',
+      href: href.learning(),
+      title: `Ranker trained on ${plural(runs, 'run')}`,
+      note: gate.open ? 'In use: better than plain search.' : 'Not in use: plain search still ranks.',
+    }),
+  );
+  return [...admitted, ...trained].sort((a, b) => b.at.localeCompare(a.at));
 }

@@ -10,7 +10,7 @@ import type { LiveEvent } from '../../../shared/events.ts';
 import { href } from '../../../shared/routes.ts';
 import { rankingInWords } from '../../../shared/vocabulary.ts';
 import { getJson } from '../../api.ts';
-import { MovedBars } from '../../components/moved-bars.tsx';
+import { MovedBars } from '../../components/line-chart.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';
 import { number, percent, plural, shownLine } from '../../format.ts';

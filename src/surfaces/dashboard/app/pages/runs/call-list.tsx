@@ -7,7 +7,7 @@ import { duration, shownLine } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
 import { CallDetails } from './call-details.tsx';
 import { type Call, concurrencyOf, endOf, rowsOf, ticksOf } from './calls.ts';
-import { NodeName } from './path-steps.tsx';
+import { calledOf, stepsOf } from './run-row.ts';
 
 const DEFAULTS = {
   /** Calls drawn before "Show more". */
@@ -18,6 +18,7 @@ const DEFAULTS = {
   /** In percent of the axis: a figure further right would not fit. */
   lastTick: 92,
   hues: 4,
+  shown: 6,
 };
 
 const ICONS = { running: 'play', success: 'check', error: 'cross' } as const;
@@ -284,4 +285,35 @@ function huesOf(calls: readonly Call[]): (node: string) => number {
 
 function serverOf(node: string): string {
   return node.slice(0, Math.max(0, node.indexOf(':')));
+}
+
+/** The calls in order, on one line. */
+export function PathSteps({ path, nameOf }: { path: readonly string[]; nameOf: (node: string) => string }) {
+  const steps = stepsOf(calledOf(path));
+  if (steps.length === 0) return null;
+  return (
+    <span class="path-steps">
+      {steps.slice(0, DEFAULTS.shown).map(({ node, count }, i) => (
+        <span key={i} class="path-step">
+          <NodeName name={nameOf(node)} />
+          {count > 1 && <span class="path-count">×{count}</span>}
+        </span>
+      ))}
+      {steps.length > DEFAULTS.shown && (
+        <span class="path-step faint">and {steps.length - DEFAULTS.shown} more</span>
+      )}
+    </span>
+  );
+}
+
+/** `server:tool` with a muted server. */
+export function NodeName({ name }: { name: string }) {
+  const at = name.indexOf(':');
+  if (at < 0) return <span class="node-name">{name}</span>;
+  return (
+    <span class="node-name">
+      <span class="node-server">{name.slice(0, at + 1)}</span>
+      {name.slice(at + 1)}
+    </span>
+  );
 }

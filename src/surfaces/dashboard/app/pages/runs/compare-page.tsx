@@ -10,8 +10,8 @@ import { Time } from '../../components/time.tsx';
 import { duration, plural } from '../../format.ts';
 import { navigate } from '../../router.ts';
 import { Value } from './call-details.tsx';
+import { NodeName } from './call-list.tsx';
 import { alignCalls, type Call, type CallPair, callsOf, differencesOf, endOf, toolCalls } from './calls.ts';
-import { NodeName } from './path-steps.tsx';
 import { calledOf, statusOf, titleOf } from './run-row.ts';
 import { useNodeNames, useRun } from './use-run.ts';
 

@@ -1,21 +1,24 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Trace } from '../../../shared/api-types.ts';
+import type { ErrorShape, RunKind, RunOrigin, Trace, TraceSummary } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
+import { Icon, StatusBadge } from '../../components/badge.tsx';
+import { Button, CopyButton } from '../../components/button.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
 import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { plural } from '../../format.ts';
+import { Duration, Time } from '../../components/time.tsx';
+import { compact, duration, number, plural, shownLine, shownText } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
+import { HINTS } from './call-details.tsx';
 import { CallList } from './call-list.tsx';
-import { callsOf, endOf, rowsOf, toolCalls } from './calls.ts';
+import { type Call, callsOf, concurrencyOf, endOf, rowsOf, tokensOf, toolCalls } from './calls.ts';
 import { type FollowedRun, useLiveRuns } from './live-runs.ts';
 import { ReplayDialog, replayOf } from './replay-dialog.tsx';
-import { RunError, RunFacts, type RunHead } from './run-facts.tsx';
 import { RunProgram, RunResult } from './run-program.tsx';
 import { Diagnosis, VerdictBar } from './run-review.tsx';
-import { statusOf, titleOf } from './run-row.ts';
+import { rowOfTrace, STARTED_BY_PML, statusOf, titleOf } from './run-row.ts';
 import { type LoadedRun, useNodeNames, useRun } from './use-run.ts';
 
 const DEFAULTS = {
@@ -226,4 +229,122 @@ function useNow(isTicking: boolean): number {
     return () => clearInterval(timer);
   }, [isTicking]);
   return now;
+}
+
+export interface RunHead {
+  readonly title: string;
+  readonly status: string;
+  readonly kind: RunKind | null;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly sessionId: string | null;
+  readonly origin: RunOrigin;
+  readonly runId: string;
+  readonly traceId?: string;
+}
+
+/** A run at a glance. */
+function RunFacts({
+  head,
+  calls,
+  now,
+  parts,
+}: {
+  head: RunHead;
+  calls: readonly Call[];
+  now: number;
+  parts: readonly TraceSummary[];
+}) {
+  const tools = toolCalls(calls);
+  const all = rowsOf(tools);
+  const tokens = all.reduce((sum, call) => sum + tokensOf(call), 0);
+  const failed = all.filter(({ status }) => status === 'error').length;
+  const most = Math.max(0, ...concurrencyOf(tools, now).map(({ count }) => count));
+  return (
+    <dl class="run-facts">
+      <Fact name="Status">
+        <StatusBadge status={head.status} />
+      </Fact>
+      {head.kind && <Fact name="Kind">{head.kind}</Fact>}
+      <Fact name="Took">
+        <Duration ms={head.durationMs} />
+        {all.length > 0 && <span class="run-fact-note">{duration(endOf(calls, now))} in calls</span>}
+      </Fact>
+      <Fact name="Calls">
+        {number(all.length)}
+        {failed > 0 && <span class="run-fact-note bad">{failed} failed</span>}
+      </Fact>
+      {tokens > 0 && <Fact name="Tokens">≈ {compact(tokens)}</Fact>}
+      {most > 1 && <Fact name="Concurrent">{number(most)}</Fact>}
+      <Fact name="Began">
+        <Time at={head.startedAt} />
+      </Fact>
+      {head.origin !== 'agent' && <Fact name="Why">{STARTED_BY_PML[head.origin].why}</Fact>}
+      {head.sessionId !== null && (
+        <Fact name="Session">
+          <a href={href.runs({ session: head.sessionId })}>{shownLine(head.sessionId, 12)}</a>
+        </Fact>
+      )}
+      {parts.length > 1 && (
+        <Fact name="Parts">
+          {parts.map((part, i) =>
+            part.id === head.traceId ? (
+              <strong key={part.id}>{i + 1} </strong>
+            ) : (
+              <a key={part.id} href={href.run(part.id)} title={rowOfTrace(part).status}>
+                {i + 1}{' '}
+              </a>
+            ),
+          )}
+        </Fact>
+      )}
+      <Fact name="Id">
+        <code>{(head.traceId ?? head.runId).slice(0, 8)}</code>
+        <CopyButton text={head.traceId ?? head.runId} label="Copy the id" />
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div class="run-fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Why a run did not succeed, and what to do next. */
+function RunError({ trace }: { trace: Trace }) {
+  const status = statusOf(trace);
+  if (status === 'success') return null;
+  if (status === 'approval_required') {
+    return (
+      <div class="run-problem run-waits" role="status">
+        <Icon name="hand" />
+        <div>
+          <p>
+            <strong>This run is waiting for a decision.</strong> {shownText(trace.error_message ?? '')}
+          </p>
+          <p>
+            <a href={href.workflow(trace.run_id)}>Show the approval</a>
+          </p>
+        </div>
+      </div>
+    );
+  }
+  const told = trace.task_results
+    .map((task) => (task as { error?: ErrorShape }).error)
+    .find((error) => error !== undefined);
+  const hint = told?.hint ?? (trace.error_type && HINTS[trace.error_type]);
+  return (
+    <div class="run-problem" role="status">
+      <Icon name="alert" />
+      <div>
+        <p class="run-problem-text">{shownText((trace.error_message ?? 'The run failed').slice(0, 4000))}</p>
+        {hint && <p class="muted">{shownText(hint)}</p>}
+      </div>
+    </div>
+  );
 }

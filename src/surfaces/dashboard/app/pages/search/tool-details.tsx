@@ -7,7 +7,7 @@ import { WaitingCall } from '../../components/approval-item.tsx';
 import { Button } from '../../components/button.tsx';
 import { SchemaTable } from '../../components/code.tsx';
 import { LongText } from '../../components/json-view.tsx';
-import { MovedBars } from '../../components/moved-bars.tsx';
+import { MovedBars } from '../../components/line-chart.tsx';
 import { Panel } from '../../components/page-layout.tsx';
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
 import { Outcome } from '../../components/states.tsx';

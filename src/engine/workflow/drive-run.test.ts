@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createJournal } from './journal.ts';
+import { createJournal } from './drive-run.ts';
 
 /** A store that commits when told to. */
 function slowStore() {

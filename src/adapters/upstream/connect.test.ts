@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServerSettings } from '../../engine/ports.ts';
-import { startFault } from './start-fault.ts';
+import { startFault } from './connect.ts';
 
 const SETTINGS = { name: 'one', transport: 'stdio', command: 'node' } as ServerSettings;
 const failureOf = (...written: string[]) =>
