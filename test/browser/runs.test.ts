@@ -336,15 +336,18 @@ test('[FORK-6] a run goes on from one of its calls by a click, and a run that ca
   await page.getByRole('tab', { name: 'Result' }).click();
   await page.getByText('two').first().waitFor();
 
-  const echo = { id: 'echo', tool: 'everything:echo', arguments: { message: 'x' } };
-  await dashboard.api('/workflows', { workflow: { tasks: [echo] }, intent: 'a plan to fork' });
-  const [plan] = await untilStored(1, 'q=plan%20to%20fork');
-  const refused = await dashboard.open(`/runs/${plan!.id}?tab=tree`, { expected: /409/ });
+  // A program with a secret in it cannot be repeated: secrets are not stored.
+  const second = await run(
+    `return await mcp.everything.echo({ message: 'ghp_abcdefghijklmnopqrstuvwxyz0123456789' })`,
+    'say a secret',
+  );
+  await untilStored(1, 'q=say%20a%20secret');
+  const refused = await dashboard.open(`/runs/${second.trace_id}?tab=tree`, { expected: /409/ });
   await callsOf(refused).first().press('Enter');
   await refused.getByRole('button', { name: 'Run again from here' }).click();
   const dialog = refused.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Run again from here' }).click();
-  await dialog.getByRole('alert').getByText('it is a workflow, which has no program').waitFor();
+  await dialog.getByRole('alert').getByText('held a secret that was not stored').waitFor();
 });
 
 test('[VERDICT-4] a person calls a run good or bad with a reason, by keyboard, and takes it back', async () => {

@@ -270,6 +270,7 @@ describe('[DOCS-5] data and programs', () => {
         if ('mcpServers' in value || 'pml' in value) {
           const env = {
             GITHUB_TOKEN: 'of-the-reader',
+            SHOP_KEY: 'of-the-reader',
             PML_KEY: 'of-the-reader',
             PGPASSWORD: 'of-the-reader',
           };
