@@ -581,10 +581,10 @@ export interface Capabilities {
     headings: string[];
   }>;
   /**
-   * Write file, with memory:search_nodes, memory:open_nodes and filesystem:write_file.
+   * Write page, with memory:search_nodes, memory:open_nodes and filesystem:write_file.
    * @returns What was observed: no type is declared.
    */
-  write_file(args: {
+  write_page(args: {
     /** query of memory:search_nodes */
     query: string;
     /** names of memory:open_nodes */

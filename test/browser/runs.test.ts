@@ -224,6 +224,8 @@ test('[DASH-47] two runs are chosen in the list and shown side by side', async (
   const sum = (a: number) => `await mcp.everything['get-sum']({ a: ${a}, b: 1 });`;
   await run(`${sum(1)} return 1`, 'compared: once');
   await run(`${sum(2)} await mcp.everything.echo({ message: 'more' }); return 2`, 'compared: more');
+  // A run whose trace is not stored yet cannot be compared.
+  await untilStored(2, 'q=compared');
   const page = await dashboard.open('/runs?q=compared');
   await page.getByLabel('Compare compared: once').first().click();
   await page.getByText('Choose a second run to compare with').waitFor();
