@@ -33,7 +33,7 @@ test('[DASH-12] what servers, tools and agents say is shown as text: nothing of 
   await page.getByRole('link', { name: `${PICTURE}\\u202edaer` }).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('hostile');
+  await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('hostile');
   await page.getByRole('option', { name: `hostile:${PICTURE} Tool` }).waitFor();
   await page.keyboard.press('Escape');
 
