@@ -128,6 +128,7 @@ test('[DOCS-4] the documentation can be read and searched by keyboard, wide and 
     await page.getByRole('heading', { name: 'Start in two minutes', level: 1 }).waitFor();
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press('/');
+    await page.locator('input:focus').waitFor();
     await page.keyboard.type('approve calls');
     await page.getByRole('link', { name: /^Work with servers: Deciding what may run/ }).waitFor();
     await page.keyboard.press('ArrowDown');
