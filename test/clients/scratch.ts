@@ -34,11 +34,15 @@ export function openScratch(given: string | undefined): { readonly folder: strin
   };
 }
 
+/** Packages whose install scripts change more than their own folder: this one installs a browser and system packages. */
+const WITHOUT_SCRIPTS = { 'mcp-mermaid': false };
+
 /** Installs what is not there yet: `name@version` each. */
 export async function install(folder: string, packages: readonly string[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'package.json');
-  if (!existsSync(file)) writeFileSync(file, '{"type":"module"}\n');
+  if (!existsSync(file))
+    writeFileSync(file, JSON.stringify({ type: 'module', allowScripts: WITHOUT_SCRIPTS }));
   const missing = packages.filter(
     (each) => versionOf(folder, nameOf(each)) !== each.slice(nameOf(each).length + 1),
   );
