@@ -30,6 +30,14 @@ export const DEFAULTS = {
   record: 'full',
   embedding: { kind: 'minilm' },
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256, wait_ms: 60_000 },
+  alerts: {
+    failure_rate: 0.5,
+    p95_ms: 30_000,
+    drift: true,
+    budget: 0.9,
+    waiting_minutes: 10,
+    window_minutes: 60,
+  },
   http: { port: 8080, host: '127.0.0.1', hosts: [] as string[] },
   /** Public keys only: with a shared key, everybody who can check a token could make one. */
   issuer: { algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'], user_claim: 'sub', scopes: [] as string[] },
@@ -296,6 +304,37 @@ const embedding = z
   .default({ ...DEFAULTS.embedding })
   .describe('The embedding model: minilm is built in; transformers needs @huggingface/transformers.');
 
+const orOff = (threshold: z.ZodNumber) => z.union([threshold, z.literal(false)]);
+const alerts = z
+  .strictObject({
+    failure_rate: orOff(z.number().gt(0).max(1))
+      .default(DEFAULTS.alerts.failure_rate)
+      .describe('Share of failed calls of a tool, of at least ten in the window; false: no alert.'),
+    p95_ms: orOff(z.number().gt(0))
+      .default(DEFAULTS.alerts.p95_ms)
+      .describe(
+        'Milliseconds that one in 20 calls of a tool takes, of at least ten in the window; or false.',
+      ),
+    drift: z
+      .boolean()
+      .default(DEFAULTS.alerts.drift)
+      .describe("Whether a change of a tool's answers or definition is an alert."),
+    budget: orOff(z.number().gt(0).max(1))
+      .default(DEFAULTS.alerts.budget)
+      .describe('Share that a key has used of its limit per hour or per day; or false.'),
+    waiting_minutes: orOff(z.number().min(0))
+      .default(DEFAULTS.alerts.waiting_minutes)
+      .describe('Minutes that a call waits for approval; or false.'),
+    window_minutes: whole(1, 1_440)
+      .default(DEFAULTS.alerts.window_minutes)
+      .describe('The time over which failures and durations are counted.'),
+    webhook: safeUrl
+      .optional()
+      .describe('Where each alert is sent as JSON, with its sentence in "text", as chat services read it.'),
+  })
+  .prefault({})
+  .describe('When PML tells that something is wrong: on the dashboard, in /metrics, in the log, by webhook.');
+
 const { sandbox: limits } = DEFAULTS;
 const sandbox = z
   .strictObject({
@@ -396,6 +435,7 @@ const pml = z
       })
       .prefault({})
       .describe('How long raw traces are kept.'),
+    alerts,
     http: z
       .strictObject({
         port: whole(0, 65_535).default(DEFAULTS.http.port).describe('0 takes any free port.'),
