@@ -58,8 +58,8 @@ export function WeekStory({ of: known }: { of: Learning }) {
         <p>
           <a href={href.runs({ time: 'week' })}>{plural(week.runs, 'run')}</a>,{' '}
           {percent(week.successes / week.runs)} of them successful, taught PML{' '}
-          {plural(recent.length, 'routine')}. The ranker was trained{' '}
-          {trainings === 0 ? 'not once' : plural(trainings, 'time')} and{' '}
+          {plural(recent.length, 'routine')}. The ranker{' '}
+          {trainings === 0 ? 'was not trained' : `was trained ${plural(trainings, 'time')}`} and{' '}
           {known.gate.open ? 'ranks searches now' : 'does not rank searches yet'}.
         </p>
         {week.routines.length > 0 && (

@@ -124,7 +124,7 @@ function FlameFacts({
       <p class="muted">
         {plural(calls.length, 'call')}, {duration(ms)} together
         {whole > 0 && `, ${percent(ms / whole)} of the time in calls`}
-        {selfMs < ms && `; ${duration(selfMs)} of it its own`}
+        {selfMs > 0 && selfMs < ms && `; ${duration(selfMs)} of it its own`}
       </p>
       <button type="button" class="more" onClick={() => setQuery({ tab: 'tree', call: slowest.id })}>
         Show the slowest in the tree ({duration(lengthOf(slowest))})
