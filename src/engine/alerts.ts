@@ -181,7 +181,7 @@ function driftAlert({ tool, of, changes }: DriftReport): Found {
   };
 }
 
-/** Rate limits, those per minute, are no budgets. */
+/** Limits per hour and per day; those per minute only pace. */
 async function usedBudgets({ store, clock }: AlertParts['ports'], { alerts }: Settings): Promise<Found[]> {
   const { budget } = alerts;
   if (budget === null) return [];

@@ -37,7 +37,7 @@ export function collectSecrets(config: Config, variables: readonly UsedVariable[
     for (const value of authSecrets(server)) sure(value);
   }
   const { store, embedding, alerts } = config.pml;
-  // Whoever knows the address of a webhook can write to it.
+  // A webhook takes messages from everybody who knows its address.
   sure(alerts.webhook);
   for (const value of urlSecrets(store.url ?? '')) sure(value);
   if (embedding.kind === 'openai') sure(embedding.api_key);
