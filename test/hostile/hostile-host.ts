@@ -10,7 +10,7 @@ export const HOSTILE_OPTIONS: SandboxOptions = { limits: HOSTILE_LIMITS, seed: S
 /** For what has to come to its end however busy the machine is. */
 export const PATIENT_OPTIONS: SandboxOptions = {
   ...HOSTILE_OPTIONS,
-  limits: { ...HOSTILE_LIMITS, wallMs: 60_000 },
+  limits: { ...HOSTILE_LIMITS, cpuMs: 10_000, wallMs: 60_000 },
 };
 
 export function hostileProgram({ code }: Pick<HostileCase, 'code'>, args: unknown = given()): GuestProgram {
