@@ -307,9 +307,7 @@ test('[DASH-49] a page that was open while the gateway restarted has missed noth
 });
 
 test('[DIAG-2] a run that failed says what differed first from the last good one, with links to both calls', async () => {
-  // Chosen at run time: run once more by itself, the good one would not be the last good one.
-  const read = `const [echo] = ['echo', ''].filter((name) => name !== '');
-    await mcp.everything[echo]({ message: 'begin' });
+  const read = `await mcp.everything.echo({ message: 'begin' });
     return await mcp.filesystem.read_text_file({ path: 'diagnosed.txt' });`;
   await run(read, 'diagnose me');
   await untilStored(1, 'q=diagnose');
