@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { proofSeed } from '../../../../../../test/proof-count.ts';
 import { convexHull, type Point, roundedHull } from './paint-background.ts';
 
 const PADDING = 30;
@@ -51,6 +50,6 @@ test('[DASH-23] the outline holds every point, one, two or many, and what is far
         expect(isInside({ x: 700, y: 0 }, outline)).toBe(false);
       },
     ),
-    { seed: proofSeed() },
+    { seed: 1 },
   );
 });
