@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { chmod, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -32,14 +33,16 @@ export async function startPostgres(): Promise<PostgresServer> {
     onLog: (line) => log.push(String(line)),
     onError: (line) => log.push(String(line)),
   });
+  const url = `postgres://pml:secret-for-tests@127.0.0.1:${port}/pml`;
+  // The library waits for a line of the log, which it misses if the line arrives in two pieces.
+  const begin = () => Promise.race([server.start(), answers(url.replace(/pml$/, 'postgres'))]);
   try {
     await server.initialise();
-    await server.start();
+    await begin();
     await server.createDatabase('pml');
   } catch (error) {
     throw new Error(`PostgreSQL did not start:\n${log.join('')}`, { cause: error });
   }
-  const url = `postgres://pml:secret-for-tests@127.0.0.1:${port}/pml`;
   return {
     url,
     async pid() {
@@ -49,8 +52,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     async restartAfterCrash() {
       for (let tries = 0; ; tries++) {
         try {
-          // The library waits for a line of the log, which it misses if the line arrives in two pieces.
-          return await Promise.race([server.start(), answers(url)]);
+          return await begin();
         } catch (error) {
           if (tries === 40)
             throw new Error(`PostgreSQL did not come back:\n${log.join('')}`, { cause: error });
@@ -83,11 +85,20 @@ async function answers(url: string): Promise<void> {
   throw new Error('PostgreSQL accepts no connections');
 }
 
-/** A port that is free at this moment. */
+/**
+ * A free port below those that systems give to whoever asks for any: between now and its use, one of these could be
+ * given to somebody else.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  for (;;) {
+    const port = 10_000 + randomInt(20_000);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, sep } from 'node:path';
@@ -53,7 +54,11 @@ export interface RunningPml {
 /** Starts `pml … --json` and waits for its first line; killed when the test ends. */
 export async function startPml(args: readonly string[], options: RunOptions = {}): Promise<RunningPml> {
   const child = start([...args, '--json'], options);
-  onTestFinished(() => void child.kill('SIGKILL'));
+  const gone = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await gone;
+  });
   return await untilReady(child);
 }
 
