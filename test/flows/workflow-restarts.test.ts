@@ -126,9 +126,9 @@ test('[FLOW-25] a gateway that ends lets its runs go, and the next one takes the
   await first.gateway.close();
   expect(await running).toMatchObject({ status: 'running', results: { after: { status: 'pending' } } });
   expect((await store.runs.get('run-1'))?.status).toBe('running');
-  // Its own disk, which it opens, does not make it wait.
-  const second = await office(store, settings);
-  second.letGo();
+  const nothingHeld = Promise.withResolvers<void>();
+  nothingHeld.resolve();
+  const second = await office(store, settings, nothingHeld);
   await second.gateway.settled();
   expect(await second.gateway.continueRun('run-1', 'status', AGENT)).toMatchObject({
     status: 'success',

@@ -55,7 +55,7 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
 
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [LAUNCHER, 'stdio', ...(await at(nobody, 3_000))],
+    args: [LAUNCHER, 'stdio', ...(await at(nobody, 8_000))],
     env: PASSED_ON,
     stderr: 'pipe',
   });
@@ -74,5 +74,5 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
     expect.stringContaining('is not available'),
   ]);
   await ended;
-  expect(said).toMatch(/retrying for \d+ s.*is not available: .* waited 3 s.*store\.wait_ms/s);
+  expect(said).toMatch(/retrying for \d+ s.*is not available: .* waited 8 s.*store\.wait_ms/s);
 }, 120_000);

@@ -15,13 +15,16 @@ export const ASKING: Partial<Settings> = {
 };
 
 /** A gateway with a disk to read and write, and a record of the writes; reads that are held wait to be let go. */
-export async function office(store: Store = createMemoryStore(), settings: Partial<Settings> = ASKING) {
+export async function office(
+  store: Store = createMemoryStore(),
+  settings: Partial<Settings> = ASKING,
+  held = Promise.withResolvers<void>(),
+) {
   const done: JsonObject[] = [];
   const writes = tool('write', (args) => {
     done.push(args);
     return { written: args.path };
   });
-  const held = Promise.withResolvers<void>();
   const reads = tool(
     'read',
     async ({ path, isHeld }) => {

@@ -79,10 +79,13 @@ function connect(url: string, limits: pg.PoolConfig): Kysely<Database> {
   const open = new Set<Promise<void>>();
   pool.on('connect', (client) => {
     client.on('error', () => {});
-    const ended = new Promise<void>((resolve) => client.once('end', resolve)).finally(() => open.delete(ended));
+    const ended = new Promise<void>((resolve) => client.once('end', resolve)).finally(() =>
+      open.delete(ended),
+    );
     open.add(ended);
   });
   const whole = {
+    options: pool.options,
     connect: () => pool.connect(),
     // The pool itself ends before its connections do: whoever asks the server next would find them there.
     async end() {
