@@ -163,7 +163,12 @@ describe('many calls', () => {
     const { upstream, dataDir } = open([stdioServer('bench', 'both', { concurrency: 3 })]);
     await upstream.start('bench');
     const path = join(dataDir, 'go-on');
-    const calls = Array.from({ length: 12 }, () => upstream.callTool('bench', 'await_file', { path }));
+    // The first take as long as is looked; the others long enough to be under way together.
+    const calls = Array.from({ length: 12 }, (_, nth) =>
+      nth < 3
+        ? upstream.callTool('bench', 'await_file', { path })
+        : upstream.callTool('bench', 'sleep', { ms: 200 }),
+    );
     const controller = new AbortController();
     const impatient = upstream.callTool('bench', 'echo', {}, { signal: controller.signal });
     await eventually(() => upstream.servers()).toMatchObject([{ callsInFlight: 3, callsWaiting: 10 }]);

