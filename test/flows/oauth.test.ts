@@ -267,7 +267,9 @@ test('[OAUTH-17] registrations without a grant make room for each other, and too
   expect(kept.length).toBeLessThanOrEqual(501);
   expect(kept.some(({ id }) => id === clientId)).toBe(true);
   const many = await Promise.all(Array.from({ length: 130 }, () => client.register()));
-  expect(many.at(-1)).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+  // Which of them come last is up to the network.
+  const refused = many.find(({ status }) => status !== 201);
+  expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
 });
 
 test('[OAUTH-18] connections are listed for their person and for operators, and end when revoked', async () => {

@@ -5,7 +5,7 @@ import axeCore from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { ensureBuiltPage } from './built-page.ts';
-import { launchBrowser, type SignedIn, signIn, WIDE } from './launch-browser.ts';
+import { launchBrowser, PATIENCE_MS, type SignedIn, signIn, WIDE } from './launch-browser.ts';
 import { referenceServers } from './mcp-reference-servers.ts';
 import { launchPml, type RunningPml } from './run-pml.ts';
 import { makeTemporaryDir } from './temporary-dir.ts';
@@ -100,6 +100,7 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
         colorScheme: theme,
         ...(signedIn && { storageState: signedInState }),
       });
+      context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       const faults = watchForFaults(page, expected);
       onTestFinished(async () => {

@@ -6,6 +6,8 @@ import { lock } from 'proper-lockfile';
 
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 844 };
+/** As long as anything else is waited for in tests: machines that run them are busy. */
+export const PATIENCE_MS = 60_000;
 
 export type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>;
 
@@ -18,12 +20,13 @@ const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--disable-gpu'];
 /** `CHROMIUM` names an installed browser; without it, the one that comes with the tests is used. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? (await unpacked());
-  return await chromium.launch({ executablePath, args: ARGS });
+  return await chromium.launch({ executablePath, args: ARGS, timeout: PATIENCE_MS });
 }
 
 /** The state of a browser that followed the link; contexts created with it are logged in. */
 export async function signIn(browser: Browser, loginUrl: string): Promise<SignedIn> {
   const context = await browser.newContext();
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   await page.goto(loginUrl);
   await page.waitForURL(({ pathname }) => pathname === '/');
