@@ -220,7 +220,7 @@ export function TypedFilter({
 }) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // Before the next key, and without taking the space from whoever pauses after a word.
+  // Before the next key; a person who pauses after a word keeps the space behind it.
   useLayoutEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
