@@ -7,7 +7,7 @@ import type { AlertKind, Settings } from './ports.ts';
 const DEFAULTS = {
   /** Milliseconds between two looks; who asks sees nothing older than `freshMs`. */
   everyMs: 30_000,
-  freshMs: 2_000,
+  freshMs: 1_000,
   /** Calls of a tool within the window that say something of it. */
   leastCalls: 10,
   /** Milliseconds after which a message that did not arrive is sent once more. */
