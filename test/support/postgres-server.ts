@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { chmod, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -83,11 +84,20 @@ async function answers(url: string): Promise<void> {
   throw new Error('PostgreSQL accepts no connections');
 }
 
-/** A port that is free at this moment. */
+/**
+ * A port that is free at this moment, and stays so until somebody asks for it by its number: systems give those who ask
+ * for any port one of the upper half.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
 }
