@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { hostedClient, oauthGateway } from '../support/oauth-gateway.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { testAuthorizationServer } from './suite.ts';
 

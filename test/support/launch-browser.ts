@@ -1,8 +1,6 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import sparticuz from '@sparticuz/chromium';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
-import { lock } from 'proper-lockfile';
+import { oneAtATime } from './one-at-a-time.ts';
 
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 844 };
@@ -20,7 +18,9 @@ const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--disable-gpu'];
 
 /** `CHROMIUM` names an installed browser; without it, the one that comes with the tests is used. */
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM ?? (await unpacked());
+  // Of two that unpack it at once, the second would start an incomplete one.
+  const executablePath =
+    process.env.CHROMIUM ?? (await oneAtATime('chromium', () => sparticuz.executablePath()));
   return await chromium.launch({ executablePath, args: ARGS, timeout: PATIENCE_MS });
 }
 
@@ -40,18 +40,4 @@ export async function signIn(browser: Browser, loginUrl: string): Promise<Signed
   const state = await context.storageState();
   await context.close();
   return state;
-}
-
-/** One at a time: of two that unpack it at once, the second would start an incomplete one. */
-async function unpacked(): Promise<string> {
-  const release = await lock(tmpdir(), {
-    lockfilePath: join(tmpdir(), 'pml-chromium.lock'),
-    stale: 60_000,
-    retries: { retries: 1_200, minTimeout: 100, maxTimeout: 100 },
-  });
-  try {
-    return await sparticuz.executablePath();
-  } finally {
-    await release();
-  }
 }
