@@ -94,7 +94,7 @@ test('[FAMILIAR-4] only intents that are like the query are compared', () => {
   expect([...relateIntents('void the bill', past, [0.9, 0.1, 0.9]).opposed]).toEqual([0]);
 });
 
-describe('[HARM-3] the same verb is no support where a small word may reverse it', () => {
+describe('[HARM-3] the same verb supports nothing where a small word may reverse it', () => {
   const past = [
     'write the weekly report',
     'book a meeting room',
