@@ -8,7 +8,7 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import type { OperationContext } from '../../operations/operation-context.ts';
 import { readsText } from './client-capability.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
-import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
+import type { ClientRequest, Endpoint, RequestCaller, ServerInfo } from './endpoint.ts';
 import type { KnownServers } from './known-servers.ts';
 import { presentExecute } from './meta-tools/execute.ts';
 import { presentExecuteWorkflow } from './meta-tools/execute-workflow.ts';
@@ -26,10 +26,10 @@ import { presentCapabilities, presentSearch, presentSuggestion } from './meta-to
 import type { Listings } from './pass-through/listings.ts';
 import { LogLevels } from './pass-through/log-levels.ts';
 import { complete, Prompts } from './pass-through/prompts.ts';
-import { Resources } from './pass-through/resources.ts';
+import { gatewayUri, parseGatewayUri } from './pass-through/resource-uri.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { Shrink } from './results/shrink.ts';
-import { methodNotFound, rpcErrorOf } from './rpc-error.ts';
+import { methodNotFound, rpcErrorOf, valueIn } from './rpc-error.ts';
 import { Tasks, tasksCapability } from './serving/tasks.ts';
 import { ListedSkills } from './skills/listed-skills.ts';
 import { SKILLS_CAPABILITY, Skills } from './skills/skills.ts';
@@ -232,4 +232,106 @@ function instructions(inventory: string): string {
     'approval_required: a person decides. Tell the user which call and how to approve it, then resume.',
     'The rest of a cut result: pml://results/ID, or pml_execute {"tool": "pml:read_result", "arguments": {"id", "offset"}}.',
   ].join('\n');
+}
+
+type WatchingCaller = Pick<RequestCaller, 'client' | 'who'>;
+
+export interface ResourceParts {
+  readonly gateway: Gateway;
+  readonly listings: Listings;
+  readonly results: KeptResults;
+  readonly subscriptions: ClientSubscriptions;
+  readonly skills: Skills;
+}
+
+/** The resources of every server as `pml://<server>/<uri>`, oversized results, and skills. */
+export class Resources {
+  readonly #gateway: Gateway;
+  readonly #listings: Listings;
+  readonly #results: KeptResults;
+  readonly #subscriptions: ClientSubscriptions;
+  readonly #skills: Skills;
+
+  constructor(parts: ResourceParts) {
+    this.#gateway = parts.gateway;
+    this.#listings = parts.listings;
+    this.#results = parts.results;
+    this.#subscriptions = parts.subscriptions;
+    this.#skills = parts.skills;
+  }
+
+  async list({ params, caller }: ClientRequest): Promise<JsonObject> {
+    const page = await this.#listings.page('resources', 'resources/list', 'resources', params.cursor, caller);
+    const own = params.cursor === undefined ? await this.#skills.manifests(caller) : [];
+    const passed = page.items.map(({ server, item }) => ({
+      ...item,
+      uri: gatewayUri(server, String(item.uri)),
+    }));
+    const resources = [...own, ...passed];
+    return { resources, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) };
+  }
+
+  async templates({ params, caller }: ClientRequest): Promise<JsonObject> {
+    const [method, field] = ['resources/templates/list', 'resourceTemplates'] as const;
+    const page = await this.#listings.page('resources', method, field, params.cursor, caller);
+    const own = params.cursor === undefined ? [this.#skills.template()] : [];
+    const passed = page.items.map(({ server, item }) => ({
+      ...item,
+      uriTemplate: gatewayUri(server, String(item.uriTemplate)),
+    }));
+    const resourceTemplates = [...own, ...passed];
+    return { resourceTemplates, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) };
+  }
+
+  async read({ params, meta, caller }: ClientRequest): Promise<JsonObject> {
+    const own = await this.#skills.read(params.uri, caller);
+    if (own) return own;
+    const named = parseGatewayUri(params.uri);
+    if ('result' in named) return { contents: [this.#results.contents(named.result)] };
+    const { server, uri } = named;
+    const sent = { ...params, uri };
+    const read = valueIn(await this.#gateway.request(server, 'resources/read', sent, caller, meta));
+    const contents = ((read.contents ?? []) as readonly JsonObject[]).map((part) =>
+      typeof part.uri === 'string' ? { ...part, uri: gatewayUri(server, part.uri) } : part,
+    );
+    return { ...read, contents };
+  }
+
+  async subscribe({ params, caller }: ClientRequest): Promise<JsonObject> {
+    await this.#watch(caller, String(params.uri));
+    return {};
+  }
+
+  async unsubscribe({ params, caller }: ClientRequest): Promise<JsonObject> {
+    const named = parseGatewayUri(params.uri);
+    this.#subscriptions.unwatch(caller.client.id, String(params.uri));
+    // A stored result never changes, so a subscription does nothing.
+    if ('result' in named) return {};
+    const { server, uri } = named;
+    return valueIn(await this.#gateway.request(server, 'resources/unsubscribe', { uri }, caller));
+  }
+
+  /** Which of these resources can be watched. */
+  async watch(caller: WatchingCaller, uris: readonly string[]): Promise<readonly string[]> {
+    const granted = await Promise.all(
+      uris.map((uri) =>
+        this.#watch(caller, uri).then(
+          () => uri,
+          () => null,
+        ),
+      ),
+    );
+    return granted.filter((uri) => uri !== null);
+  }
+
+  /** If each user has their own connection to the server, that one is used. */
+  async #watch({ client, who }: WatchingCaller, uri: string): Promise<void> {
+    const named = parseGatewayUri(uri);
+    if (!('result' in named)) {
+      const caller = { sessionId: null, client, who };
+      const asked = { uri: named.uri };
+      valueIn(await this.#gateway.request(named.server, 'resources/subscribe', asked, caller));
+    }
+    this.#subscriptions.watch(client.id, uri);
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fieldsOf } from './fields-of.ts';
-import { firstDrafts, readForm, readJson } from './read-form.ts';
+import { firstDrafts, readForm, readJson } from './schema-form.tsx';
 
 const SCHEMA = {
   type: 'object',
