@@ -283,18 +283,18 @@ test('[MINE-12] what later jobs show to be wired is wired, and proven again', as
   expect(parametersOf(await part())).toHaveLength(2);
 });
 
-test('[PROOF-7] a part that was given a secret is proven with the secret hidden, and nothing stores it', async () => {
+test('[PROOF-7] [PLAN-29] a part that was given a secret is proven with the secret hidden, and nothing stores it', async () => {
   const mail = {
     name: 'mail',
     tools: [
-      tool('login', ({ user }) => ({ box: `box-of-${user}` }), {
+      tool('login', ({ user }) => ({ box: `box-of-${user}`, token: `hunter-${user}-token` }), {
         inputSchema: {
           type: 'object',
           properties: { user: { type: 'string' }, password: { type: 'string' } },
           required: ['user'],
         },
       }),
-      tool('send', ({ box, text }) => ({ sent: `${box}/${text}` }), needs('box', 'text')),
+      tool('send', ({ box, text }) => ({ sent: `${box}/${text}` }), needs('box', 'text', 'token')),
       ...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => tool(`other_${name}`, () => 'done', {})),
     ],
   };
@@ -304,8 +304,8 @@ test('[PROOF-7] a part that was given a secret is proven with the secret hidden,
       opened,
       user,
       `write to the team of ${user}`,
-      `const { box } = await mcp.mail.login({ user: '${user}', password: 'hunter-${user}-2026' });
-       await mcp.mail.send({ box, text: 'news ${i}' });
+      `const { box, token } = await mcp.mail.login({ user: '${user}', password: 'hunter-${user}-2026' });
+       await mcp.mail.send({ box, text: 'news ${i}', token });
        return await mcp.mail.other_${'abcd'[i]}({});`,
     );
   const [part] = await partsOf(opened);
@@ -321,6 +321,7 @@ test('[PROOF-7] a part that was given a secret is proven with the secret hidden,
   expect(JSON.stringify([part, tested])).not.toContain('hunter-');
   const stored = await opened.store.traces.list({ limit: 50 });
   expect(JSON.stringify(stored)).not.toContain('hunter-');
-  const { plan } = await opened.gateway.suggest('write to the team of liv');
+  const { plan } = await opened.gateway.suggest('write to the team of eve', { sessionId: 'eve' });
+  expect(plan.inputs.map(({ name }) => name)).toEqual(expect.arrayContaining(['password', 'token']));
   expect(JSON.stringify(plan)).not.toContain('[redacted]');
 });
