@@ -224,6 +224,9 @@ test('[MINE-11] a routine that calls a tool twice is suggested with two values',
   const { plan } = await opened.gateway.suggest(asked('Bern', 'Kyiv'));
   expect(plan.tasks.map(({ capability }) => capability !== undefined)).toEqual([true]);
   expect(Object.values(plan.tasks[0]!.arguments)).toEqual(['Bern', 'Kyiv']);
+  // Said twice, it is one value all the same.
+  const again = await opened.gateway.suggest(`${asked('Bern', 'Kyiv')}, which is not "Bern"`);
+  expect(Object.values(again.plan.tasks[0]!.arguments)).toEqual(['Bern', 'Kyiv']);
 });
 
 test('[MINE-12] what later jobs show to be wired is wired, and proven again', async () => {
