@@ -140,7 +140,7 @@ function seenMore(known: Capability, part: Part, { runId }: ExecutionTrace): Cap
 }
 
 /**
- * The same part, written anew, once more jobs show that its steps take their values from elsewhere than its first two had
+ * The same part, written again, once more jobs show that its steps take their values from elsewhere than its first two had
  * it; to be proven again. Null where nothing changed, or where somebody calls it as it is.
  */
 function rewired(
