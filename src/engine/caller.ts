@@ -1,5 +1,6 @@
 import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Principal } from '../core/vocabulary/principal.ts';
+import type { TraceContext } from '../core/vocabulary/trace-context.ts';
 import type { UpstreamClient, UpstreamProgress } from './ports.ts';
 
 /** Who calls: the client connection a run came from, and how to reach the person behind it. */
@@ -24,4 +25,6 @@ export interface Caller {
   readonly onlyTools?: ReadonlySet<string>;
   /** The user or key that was authenticated, with the scope it is held to; absent where PML itself calls. */
   readonly who?: Principal;
+  /** The distributed trace that the request belongs to. */
+  readonly trace?: TraceContext;
 }

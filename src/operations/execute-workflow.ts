@@ -47,6 +47,7 @@ export const executeWorkflow = operation({
     description:
       'Run several tools in one call: independent tasks in parallel, results passed on with "${id.path}". Tasks may have when, for_each (a list; "${item}"), retry, timeout_ms. Or a suggestion: `suggestion_id`, `arguments`. Or continue a run: `run_id`, `action`.',
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    mayBeTask: true,
     input: asked,
   },
   async run({ gateway }, { workflow, intent, run_id: runId, suggestion_id: from, ...rest }, caller) {

@@ -62,9 +62,10 @@ export const execute = operation({
     place: 4,
     title: 'Execute',
     description:
-      'Run a tool of any attached server: `tool` (an id from pml_search_tools) and `arguments`. Several calls at once: `code`. A proven routine: `capability`. With `intent` alone: makes a plan and runs it if that is safe.',
+      'Run a tool of any server: `tool` (an id from pml_search_tools) and `arguments`. Several calls at once: `code`. A proven routine: `capability`. With `intent` alone: plans, and runs the plan if safe.',
     // It can run anything; policy judges each call by its own tool.
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    mayBeTask: true,
     input: asked,
   },
   async run({ gateway }, { tool, code, capability, as_plan: asPlan, run_id: runId, ...call }, caller) {

@@ -40,6 +40,8 @@ export interface McpTool {
     readonly idempotentHint?: boolean;
     readonly openWorldHint: boolean;
   };
+  /** It may take long: clients may call it as a task. */
+  readonly mayBeTask?: true;
   /** Input of the tool, if it is less than the operation's. */
   readonly input?: z.ZodObject;
 }

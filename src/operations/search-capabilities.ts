@@ -34,7 +34,7 @@ export const searchCapabilities = operation({
     tool: 'pml_search_capabilities',
     place: 2,
     title: 'Search capabilities',
-    description: 'Find proven routines: code learned from earlier runs, with parameters and success rate.',
+    description: 'Find proven routines: code learned from runs, with parameters and success rate.',
     annotations: { readOnlyHint: true, openWorldHint: false },
   },
   async run({ gateway }, { query, limit }, caller) {

@@ -113,7 +113,7 @@ export const searchTools = operation({
     place: 1,
     title: 'Search tools',
     description:
-      'Find tools for a job among all attached servers, with their arguments. Start here, then run one with pml_execute.',
+      'Find tools for a job among all servers, with their arguments. Start here, then run one with pml_execute.',
     annotations: { readOnlyHint: true, openWorldHint: false },
     input: asked,
   },

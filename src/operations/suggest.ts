@@ -107,7 +107,7 @@ export const suggest = operation({
     place: 3,
     title: 'Suggest a plan',
     description:
-      'Plan a job of several steps for pml_execute_workflow; or, given the tools executed so far, the next step.',
+      'Plan a job of several steps for pml_execute_workflow; or, given the tools executed, the next step.',
     annotations: { readOnlyHint: true, openWorldHint: false },
   },
   async run({ gateway }, { intent, executed }, caller) {

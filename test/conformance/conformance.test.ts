@@ -8,7 +8,12 @@ import { judge, REVISIONS, testServer } from './suite.ts';
 /** One of each kind; `npm run conformance` runs all of them, by all routes. */
 const SAMPLES = {
   '2025-11-25': ['tools-call-with-progress', 'tools-call-elicitation', 'resources-templates-read'],
-  '2026-07-28': ['caching', 'input-required-result-multi-round', 'http-custom-header-server-validation'],
+  '2026-07-28': [
+    'caching',
+    'input-required-result-multi-round',
+    'http-custom-header-server-validation',
+    'tasks-mrtr-composition',
+  ],
 };
 
 async function expectSamplesToPass(url: string): Promise<void> {

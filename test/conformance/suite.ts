@@ -56,7 +56,8 @@ export async function testServer(
   const { required, optional } = requirementsOf(revision, 'server');
   const common = ['server', '--url', url, '--output-dir', outputDir];
   if (!only) await runSuite([...common, '--requirements', revision]);
-  const one = (scenario: string) => runSuite([...common, '--scenario', scenario, '--spec-version', revision]);
+  const one = (scenario: string) =>
+    runSuite([...common, '--scenario', scenario, '--spec-version', revision, '--force']);
   await Promise.all((only ?? []).map(one));
   const checks = readChecks(outputDir, 'server-');
   const scenarios = only ?? [...required, ...optional.keys()];

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
-import type { UpstreamEvent } from '../../src/engine/ports.ts';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { JsonObject, UpstreamEvent, UpstreamOptions } from '../../src/engine/ports.ts';
+import { serveFixture } from '../conformance/fixture/serve-http.ts';
 import {
   type HttpFixture,
   type HttpFixtureOptions,
@@ -11,6 +12,13 @@ import {
 import { freePort } from '../support/free-port.ts';
 import { answeringClient, textOf } from './upstream-contract.ts';
 import { eventually, httpServer, type OpenUpstream, openUpstream } from './upstream-support.ts';
+
+const OF_TASKS = {
+  client: {
+    ...answeringClient('bob'),
+    capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  },
+};
 
 let opened: OpenUpstream | undefined;
 const fixtures: HttpFixture[] = [];
@@ -200,6 +208,28 @@ test('[UP-33] an input_required result is handed back when the caller wants it s
     { ...options, extraParams: { inputResponses, requestState } },
   );
   expect(answered.ok && textOf(answered.value)).toBe('{"action":"accept","name":"Ann"}');
+});
+
+test('[TASK-3] a task of a 2026-07-28 server is followed: its question is asked, its failure and its end are those of the call', async () => {
+  const { url, close } = await serveFixture();
+  onTestFinished(close);
+  const { upstream } = open([httpServer('suite', url)]);
+  const client = {
+    ...answeringClient('ann'),
+    ask: async () => ({ action: 'accept', content: { confirm: true } }),
+  };
+  const call = (name: string, args: JsonObject, options: UpstreamOptions = {}) =>
+    upstream.callTool('suite', name, args, { client, ...options });
+  const confirmed = await call('confirm_delete', { filename: 'a.txt' });
+  expect(confirmed.ok && textOf(confirmed.value)).toContain('a.txt: {"action":"accept"');
+  const broken = { code: 'upstream_error', rpc: { code: -32603, message: 'The job broke' } };
+  expect(await call('protocol_error_job', {})).toMatchObject({ ok: false, error: broken });
+  const created = await call('slow_compute', { seconds: 60 }, { ...OF_TASKS, passTask: true });
+  expect(created).toMatchObject({ ok: true, value: { resultType: 'task', status: 'working' } });
+  const cancel = new AbortController();
+  const endless = call('slow_compute', { seconds: 60 }, { signal: cancel.signal });
+  cancel.abort();
+  expect(await endless).toMatchObject({ ok: false });
 });
 
 test('[UP-34] in the newer era each request declares its own client', async () => {

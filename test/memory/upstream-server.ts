@@ -37,6 +37,8 @@ export interface MemoryContext {
   readonly client: UpstreamClient | null;
   /** The user whose credentials are used; null for those of the configuration. */
   readonly user: string | null;
+  /** `_meta` of the request. */
+  readonly meta: JsonObject;
   progress(progress: UpstreamProgress): void;
   ask(method: string, params: JsonObject): Promise<JsonObject>;
   /** Sends a notification to every listener. */
@@ -82,6 +84,7 @@ export async function answerInTime<T>(
     signal,
     client: client ?? null,
     user: options.user ?? null,
+    meta: options.meta ?? {},
     notify: options.notify,
     progress: (progress) => {
       if (!options.isFirm) restart();

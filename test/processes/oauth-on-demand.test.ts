@@ -31,3 +31,10 @@ test('[OAUTH-22] a gateway starts without the libraries of OAuth', () => {
     expect(holding(mark, atStart), mark).toEqual([]);
   }
 });
+
+test('[OAUTH-23] a gateway that serves OAuth does not warn of the Node it brings along', () => {
+  const chunks = readdirSync(join(DIST, 'chunks')).map((name) =>
+    readFileSync(join(DIST, 'chunks', name), 'utf8'),
+  );
+  expect(chunks.filter((text) => text.includes('Unsupported runtime'))).toEqual([]);
+});

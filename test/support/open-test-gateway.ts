@@ -29,7 +29,16 @@ const NODE_CRYPTO = {
 type GivenPorts = Partial<
   Pick<
     FlowPorts,
-    'store' | 'changes' | 'trainerLock' | 'journal' | 'trainer' | 'logger' | 'embedder' | 'sandbox' | 'sleep'
+    | 'store'
+    | 'changes'
+    | 'trainerLock'
+    | 'journal'
+    | 'trainer'
+    | 'logger'
+    | 'embedder'
+    | 'sandbox'
+    | 'sleep'
+    | 'exporter'
   >
 >;
 
@@ -84,7 +93,7 @@ export async function openTestGateway<U extends Upstream = MemoryUpstream>({
     trainer:
       options.trainer ??
       createMemoryTrainer({ embedding: embedder.model, dimension: embedder.dimension, seed: 1 }),
-    exporter: null,
+    exporter: options.exporter ?? null,
     emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
     clock: SYSTEM_CLOCK,
     crypto: NODE_CRYPTO,

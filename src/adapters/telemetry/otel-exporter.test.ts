@@ -145,10 +145,10 @@ test('[OTEL-1] each run is one tree of spans: true parents, times, outcomes', as
   expect(seen.sort((one, other) => one.from - other.from)).toEqual([
     { call: 'run', parent: null, name: 'pml run', from: 0, to: 20, failed: true },
     { call: 'a', parent: 'run', name: capability, from: 1, to: 18, failed: false },
-    { call: 'b', parent: 'a', name: read, from: 2, to: 9.25, failed: false },
-    { call: 'c', parent: 'a', name: read, from: 3, to: 8, failed: true },
+    { call: 'b', parent: 'a', name: 'tools/call read_file', from: 2, to: 9.25, failed: false },
+    { call: 'c', parent: 'a', name: 'tools/call read_file', from: 3, to: 8, failed: true },
     { call: 'd', parent: 'a', name: filter, from: 9.5, to: 9.5, failed: false },
-    { call: 'e', parent: 'run', name: read, from: 18.5, to: 18.5, failed: true },
+    { call: 'e', parent: 'run', name: 'tools/call read_file', from: 18.5, to: 18.5, failed: true },
   ]);
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
   const failed = attributesOf(spans.find(({ spanId }) => nameOf.get(spanId) === 'c')!);
@@ -159,8 +159,38 @@ test('[OTEL-1] each run is one tree of spans: true parents, times, outcomes', as
     'pml.call_id': 'c',
     'pml.success': false,
     'error.type': 'NOT_FOUND',
+    'mcp.method.name': 'tools/call',
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 'read_file',
   });
   expect(logger.lines).toEqual([]);
+});
+
+test('[OTEL-8] a run is part of the trace that its request belongs to, and a call has the span its server was told of', async () => {
+  const requests = await receiver();
+  const { exporter: otel } = await exporter();
+  const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
+  const callId = '0190163d-8694-4a3e-9c2f-1f2e3d4c5b6a';
+  const [start, end] = call(callId, null, read, 1, 2);
+  const within = (flags: string) => ({ ...start!, traceparent: `00-${traceId}-${spanId}-${flags}` });
+  otel.export(sampleTrace({ events: [within('01'), end!] }));
+  // The client does not record this trace.
+  otel.export(sampleTrace({ events: [within('00'), end!] }));
+  const own = sampleTrace({ runId: callId, events: [start!, end!] });
+  otel.export(own);
+  await otel.close();
+  const seen = spansOf(requests).map((span) => [span.name, span.traceId, span.parentSpanId ?? null]);
+  const [first, second] = spansOf(requests).filter(({ name }) => name === 'pml run');
+  expect(seen.toSorted()).toEqual(
+    [
+      ['pml run', traceId, spanId],
+      ['tools/call read_file', traceId, first!.spanId],
+      ['pml run', callId.replaceAll('-', ''), null],
+      ['tools/call read_file', callId.replaceAll('-', ''), second!.spanId],
+    ].toSorted(),
+  );
+  const calls = spansOf(requests).filter(({ name }) => name !== 'pml run');
+  expect(calls.map((span) => span.spanId)).toEqual(['9c2f1f2e3d4c5b6a', '9c2f1f2e3d4c5b6a']);
 });
 
 test('[OTEL-2] no argument, result, intent, code or error text is sent', async () => {

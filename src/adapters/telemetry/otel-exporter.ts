@@ -1,7 +1,8 @@
 import type { HrTime, Span, Tracer } from '@opentelemetry/api';
 import { type CallSpan, callSpans } from '../../core/tracing/derive-trace.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
-import { kindOf } from '../../core/vocabulary/ids.ts';
+import { kindOf, type NodeId, splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
+import { parentSpanOf, spanIdOf, traceIdOf } from '../../core/vocabulary/trace-context.ts';
 import type { Logger, ServedRequest, TraceExporter } from '../../engine/ports.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -61,7 +62,8 @@ export async function createOtelExporter(
     logLevel: otel.api.DiagLogLevel.WARN,
     suppressOverrideMessage: true,
   });
-  const provider = createProvider(otel, env, version);
+  const ids = new ChosenIds(otel);
+  const provider = createProvider(otel, env, version, ids);
   const tracer = provider.getTracer('pml', version);
   let isClosed = false;
   let work: Promise<void> = Promise.resolve();
@@ -69,7 +71,7 @@ export async function createOtelExporter(
     export(trace) {
       if (isClosed) return;
       work = work
-        .then(() => addSpans(otel, tracer, trace))
+        .then(() => addSpans(otel, tracer, ids, trace))
         .catch((error) =>
           logger.log('warn', `Trace ${trace.id} cannot be exported`, { error: String(error) }),
         );
@@ -86,12 +88,18 @@ export async function createOtelExporter(
   };
 }
 
-function createProvider({ sdk, resources, otlp }: Otel, env: OtelOptions['env'], version: string) {
+function createProvider(
+  { sdk, resources, otlp }: Otel,
+  env: OtelOptions['env'],
+  version: string,
+  idGenerator: ChosenIds,
+) {
   const { resourceFromAttributes, defaultResource, detectResources } = resources;
   const { serviceNameEnvDetector, resourceAttributesEnvDetector } = resources;
   const isTimed = env.OTEL_EXPORTER_OTLP_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT;
   const exporter = new otlp.OTLPTraceExporter(isTimed ? {} : { timeoutMillis: DEFAULTS.timeoutMs });
   return new sdk.TracerProvider({
+    idGenerator,
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'pml', 'service.version': version }))
       .merge(detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })),
@@ -106,28 +114,63 @@ function createProvider({ sdk, resources, otlp }: Otel, env: OtelOptions['env'],
   });
 }
 
+/** A server has been told the id of the span that calls it, so that span must have this id. */
+class ChosenIds {
+  readonly #random: { generateTraceId(): string; generateSpanId(): string };
+  #chosen: { readonly traceId?: string | null; readonly spanId?: string | null } = {};
+
+  constructor({ sdk }: Pick<Otel, 'sdk'>) {
+    this.#random = new sdk.RandomIdGenerator();
+  }
+
+  /** For the one span that is started meanwhile. */
+  during<T>(
+    chosen: { readonly traceId?: string | null; readonly spanId?: string | null },
+    start: () => T,
+  ): T {
+    this.#chosen = chosen;
+    try {
+      return start();
+    } finally {
+      this.#chosen = {};
+    }
+  }
+
+  readonly generateTraceId = () => this.#chosen.traceId ?? this.#random.generateTraceId();
+
+  readonly generateSpanId = () => this.#chosen.spanId ?? this.#random.generateSpanId();
+}
+
 /**
  * One span for the run and one for each call, under the call that made it. Arguments, results, intents and
  * error texts are not exported, because they are user data.
  */
-async function addSpans({ api }: Otel, tracer: Tracer, trace: ExecutionTrace): Promise<void> {
+async function addSpans({ api }: Otel, tracer: Tracer, ids: ChosenIds, trace: ExecutionTrace): Promise<void> {
   const origin = trace.executedAt.getTime();
   const calls = callSpans(trace.events);
   const runEnd = calls.reduce((end, { endTs }) => Math.max(end, endTs), trace.durationMs);
-  const run = tracer.startSpan(
-    'pml run',
-    {
-      root: true,
-      startTime: toHrTime(origin),
-      attributes: {
-        'pml.run_id': trace.runId,
-        'pml.trace_id': trace.id,
-        'pml.calls': calls.length,
-        ...(trace.sessionId !== null && { 'session.id': trace.sessionId }),
-        ...outcome(trace.success, trace.errorType),
-      },
+  const outer = parentSpanOf(calls.find(({ start }) => start.traceparent !== undefined)?.start.traceparent);
+  const around = outer
+    ? api.trace.setSpanContext(api.ROOT_CONTEXT, {
+        traceId: outer.traceId,
+        spanId: outer.spanId,
+        traceFlags: outer.flags,
+        isRemote: true,
+      })
+    : api.ROOT_CONTEXT;
+  const options = {
+    root: outer === null,
+    startTime: toHrTime(origin),
+    attributes: {
+      'pml.run_id': trace.runId,
+      'pml.trace_id': trace.id,
+      'pml.calls': calls.length,
+      ...(trace.sessionId !== null && { 'session.id': trace.sessionId, 'mcp.session.id': trace.sessionId }),
+      ...outcome(trace.success, trace.errorType),
     },
-    api.ROOT_CONTEXT,
+  };
+  const run = ids.during({ traceId: traceIdOf(trace.runId) }, () =>
+    tracer.startSpan('pml run', options, around),
   );
   if (!trace.success) run.setStatus({ code: api.SpanStatusCode.ERROR });
 
@@ -136,14 +179,15 @@ async function addSpans({ api }: Otel, tracer: Tracer, trace: ExecutionTrace): P
     if (index % DEFAULTS.turn === DEFAULTS.turn - 1) await new Promise(setImmediate);
     const { node, traceId, parentTraceId } = call.start;
     const parent = spans.get(parentTraceId ?? '') ?? run;
-    const span = tracer.startSpan(
-      node,
-      {
-        kind: kindOf(node) === 'tool' ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL,
-        startTime: toHrTime(origin + call.startTs),
-        attributes: attributesOf(call, trace.runId),
-      },
-      api.trace.setSpan(api.ROOT_CONTEXT, parent),
+    const isTool = kindOf(node) === 'tool';
+    const made = {
+      kind: isTool ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL,
+      startTime: toHrTime(origin + call.startTs),
+      attributes: { ...attributesOf(call, trace.runId), ...(isTool && toolCallOf(node)) },
+    };
+    const name = isTool ? `${METHOD} ${splitToolId(node as ToolId).tool}` : node;
+    const span = ids.during({ spanId: spanIdOf(traceId) }, () =>
+      tracer.startSpan(name, made, api.trace.setSpan(api.ROOT_CONTEXT, parent)),
     );
     if (!call.end?.success) span.setStatus({ code: api.SpanStatusCode.ERROR });
     span.end(toHrTime(origin + call.endTs));
@@ -181,6 +225,17 @@ function attributesOf({ start: { node, traceId }, end }: CallSpan, runId: string
     'pml.run_id': runId,
     'pml.call_id': traceId,
     ...outcome(end?.success ?? false, end?.errorType ?? null),
+  };
+}
+
+const METHOD = 'tools/call';
+
+/** By the names of OpenTelemetry's conventions for MCP. */
+function toolCallOf(node: NodeId) {
+  return {
+    'mcp.method.name': METHOD,
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': splitToolId(node as ToolId).tool,
   };
 }
 

@@ -14,6 +14,7 @@ import { Connection, type ConnectionListener } from './connection.ts';
 import { failureOf, NEXT_CALL_TRIES, reasonOf, UpstreamFault, unavailable } from './failure.ts';
 import { WatchedHttpTransport } from './http-transport.ts';
 import { type RecentLines, StdioTransport } from './stdio-transport.ts';
+import { letTasksThrough } from './upstream-tasks.ts';
 
 const DEFAULTS = {
   /** `npx` may have to download the server first. */
@@ -146,6 +147,7 @@ async function open(transport: Transport, options: ConnectOptions, legacy: boole
     options.signal.throwIfAborted();
     await client.connect(transport, { timeout: startMs, ...(legacy && { prior: { kind: 'legacy' } }) });
     options.signal.throwIfAborted();
+    if (connection.modern) letTasksThrough(transport);
   } catch (error) {
     await transport.close().catch(() => {});
     throw late.aborted ? new UpstreamFault(silent(options.settings.name, startMs), error) : error;

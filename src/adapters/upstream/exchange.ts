@@ -15,6 +15,14 @@ import type { JsonObject, UpstreamFailure, UpstreamOptions, UpstreamProgress } f
 import { askClient, type Call, type InputRequest } from './ask-router.ts';
 import { reasonOf, rpcErrorIn, UpstreamFault, unavailable } from './failure.ts';
 import { WatchedHttpTransport, withStreamWatch } from './http-transport.ts';
+import {
+  asCreatedTask,
+  followModernTask,
+  followTask,
+  hasTasks,
+  type TaskExchange,
+  withTasks,
+} from './upstream-tasks.ts';
 
 const DEFAULTS = {
   /** Rounds of questions within one request. */
@@ -33,11 +41,6 @@ const DEFAULTS = {
   maxDepth: 100,
   /** Tools left out that are reported one by one; the rest are counted. */
   maxNotes: 10,
-  /** Milliseconds between two looks at a task whose server suggests nothing, and the bounds of what it suggests. */
-  pollMs: 500,
-  minPollMs: 50,
-  maxPollMs: 10_000,
-  maxIdLength: 1_024,
 };
 
 /** The SDK's timeout, set to the longest a timer can hold: our own deadline applies instead. */
@@ -104,23 +107,37 @@ export class Exchange {
     call: Call,
     options: ExchangeOptions,
   ): Promise<JsonObject> {
-    // Tasks of the modern era are an extension that the SDK's client does not know.
-    const isFollowed = options.asTask && params.task === undefined && !this.modern;
-    if (!isFollowed) return await this.#send(method, params, call, options);
+    if (method !== 'tools/call') return await this.#send(method, params, call, options);
+    if (this.modern) {
+      if (options.passTask) return asCreatedTask(await this.#send(method, params, call, options));
+      // The server decides what runs as a task, for those who say that they know tasks.
+      const declared = hasTasks(this.#client.getServerCapabilities())
+        ? { ...options, client: withTasks(options.client) }
+        : options;
+      const result = await this.#send(method, params, call, declared);
+      return result.task === undefined
+        ? result
+        : await followModernTask(result.task, this.#tasks(call, declared));
+    }
+    if (!options.asTask || params.task !== undefined) return await this.#send(method, params, call, options);
     const created = await this.#send(method, { ...params, task: {} }, call, options);
     // A server may run it at once all the same.
-    if (created.task === undefined) return created;
-    return await followTask(created, {
+    return created.task === undefined ? created : await followTask(created.task, this.#tasks(call, options));
+  }
+
+  #tasks(call: Call, options: ExchangeOptions): TaskExchange {
+    return {
       server: this.#server,
       signal: call.deadline.signal,
       send: (asked, sent) => this.#send(asked, sent, call, options),
+      answers: (inputRequests) => this.#answer({ inputRequests }, call),
       cancel: (taskId) => {
-        const request = { method: 'tasks/cancel', params: { taskId } };
+        const request = { method: 'tasks/cancel', params: { taskId, _meta: this.#meta(options) } };
         this.#client.request(request, UNTOUCHED, { timeout: DEFAULTS.cancelMs }).catch(() => {});
       },
       touch: () => call.deadline.touch(),
       ...(options.onProgress && { onProgress: options.onProgress }),
-    });
+    };
   }
 
   async #send(method: string, params: JsonObject, call: Call, options: ExchangeOptions): Promise<JsonObject> {
@@ -241,68 +258,4 @@ export class ListedTools {
 
 async function valued<T>(answer: Promise<T>): Promise<{ readonly value: T }> {
   return { value: await answer };
-}
-
-export interface TaskExchange {
-  readonly server: string;
-  readonly signal: AbortSignal;
-  send(method: string, params: JsonObject): Promise<JsonObject>;
-  /** Without waiting for an answer, and even when `signal` has been aborted. */
-  cancel(taskId: string): void;
-  /** The task is under way. */
-  touch(): void;
-  onProgress?(progress: UpstreamProgress): void;
-}
-
-/**
- * Waits for the result of a task of revision 2025-11-25 (SEP-1686). The server answers `tasks/result` when the task has
- * ended, and sends its questions with that answer's stream; looking at the task meanwhile tells how far it is.
- */
-async function followTask(created: JsonObject, exchange: TaskExchange): Promise<JsonObject> {
-  const { server, signal, send } = exchange;
-  let task = readTask(server, created.task);
-  const { taskId } = task;
-  try {
-    const result = send('tasks/result', { taskId });
-    const over = result.then(
-      () => true,
-      () => true,
-    );
-    for (let looks = 1; ; looks++) {
-      const pause = sleep(task.pollMs, false, { signal });
-      if (await Promise.race([over, pause])) break;
-      const before = task.statusMessage;
-      task = readTask(server, await send('tasks/get', { taskId }));
-      exchange.touch();
-      const message = task.statusMessage;
-      if (message !== undefined && message !== before) exchange.onProgress?.({ progress: looks, message });
-    }
-    return await result;
-  } catch (error) {
-    if (signal.aborted) exchange.cancel(taskId);
-    throw error;
-  }
-}
-
-interface TaskState {
-  readonly taskId: string;
-  readonly statusMessage?: string;
-  readonly pollMs: number;
-}
-
-function readTask(server: string, sent: unknown): TaskState {
-  const { taskId, statusMessage, pollInterval } = (sent ?? {}) as JsonObject;
-  if (typeof taskId !== 'string' || taskId.length > DEFAULTS.maxIdLength) {
-    throw new UpstreamFault({
-      code: 'upstream_error',
-      errorType: 'UNKNOWN',
-      message: `Server "${server}" returned no valid task for a tool that runs as a task`,
-    });
-  }
-  const asked = typeof pollInterval === 'number' ? pollInterval : DEFAULTS.pollMs;
-  return {
-    taskId,
-    ...(typeof statusMessage === 'string' && { statusMessage }),
-    pollMs: Math.min(DEFAULTS.maxPollMs, Math.max(DEFAULTS.minPollMs, asked)),
-  };
 }

@@ -31,7 +31,8 @@ const CLASSES: Readonly<Record<string, string>> = {
   send: 'send email mail message notify post share forward deliver submit publish text dispatch',
   read: `get show find list search look fetch retrieve read display give tell check view see know query browse
     explore identify determine discover lookup what which who when where how`,
-  update: 'update change edit modify adjust rename replace correct fix amend alter revise set',
+  update: `update change edit modify adjust rename replace correct fix amend alter revise set
+    reschedule rearrange rebook`,
   start: 'start begin launch run open activate enable resume play',
   buy: 'buy purchase order book reserve rent',
   sell: 'sell',
@@ -58,6 +59,9 @@ const CLASSES: Readonly<Record<string, string>> = {
   copy: 'copy duplicate clone',
   move: 'move transfer relocate',
 };
+
+/** What follows an undoing where something is exchanged: "cancel it and book another". */
+const REDOING: ReadonlySet<string> = new Set(['update', 'buy']);
 
 /** Classes that undo, prevent or end something: each is the opposite of every class outside this list. */
 const UNDOING: ReadonlySet<string> = new Set(['delete', 'cancel', 'refuse', 'stop', 'skip']);
@@ -92,6 +96,12 @@ const NONE = new Set('no none nothing nobody neither'.split(' '));
 const COMPARED = new Set('later earlier sooner more less fewer longer matter'.split(' '));
 /** After these words a negation is a detail: "a report with no pictures". */
 const LINKS = new Set('with without in at on for of by to from about that which who'.split(' '));
+/** What something is done for: "set a low value to avoid glare", unless it is wished for itself: "I am trying to avoid glare". */
+const AIMS = new Set(['avoid', 'prevent']);
+const WISHING = new Set(
+  `want wants wanted need needs needed like prefer wish hope try trying plan plans planning have has sure remember
+  decided agreed going how way ways is are was be asked told him her them it`.split(/\s+/),
+);
 /** Small words that can reverse or defer a request: "write it off", "anything but", "only if". */
 const TURNING = new Set([
   ...NEGATIONS,
@@ -169,7 +179,7 @@ function actionsAmong(tokens: readonly string[]): readonly Action[] {
       continue;
     }
     if (isExpected && !FILLERS.has(token)) {
-      const kind = CLASS_OF.get(words(token)[0] ?? token);
+      const kind = takesAway(tokens, i) ? 'delete' : CLASS_OF.get(words(token)[0] ?? token);
       const isNegated = negatedFor > 0;
       // "Do not forget to send it" requests it.
       if (isNegated && kind === 'skip') {
@@ -196,10 +206,26 @@ function states(tokens: readonly string[], at: number): boolean {
   return isTelling && !WISHED.has(tokens[at + 1] ?? '');
 }
 
-/** "The flight is delayed", "to Rome, stopping in Paris": the form of a verb that undoes nothing. */
+/** "Take it out", "take Ada off the list"; not "take out a loan", "take us out for lunch" or "take Friday off". */
+function takesAway(tokens: readonly string[], at: number): boolean {
+  if (tokens[at] !== 'take') return false;
+  const what = tokens.slice(at + 1, at + 2 + DEFAULTS.reach);
+  const end = what.findIndex((token) => token === 'out' || token === 'off');
+  if (end < 1 || what.slice(0, end).includes('.')) return false;
+  const next = tokens[at + 2 + end] ?? '.';
+  if (next === 'of' || next === 'from') return true;
+  return what[end] === 'out' ? next === '.' || next === 'again' : ARTICLES.has(next);
+}
+
+/** "The flight is delayed", "to Rome, stopping in Paris", "a lens to avoid glare": the verb undoes nothing. */
 function describes(kind: string, tokens: readonly string[], at: number): boolean {
   if (!UNDOING.has(kind)) return false;
+  if (AIMS.has(tokens[at]!) && tokens[at - 1] === 'to') return !isWish(tokens[at - 2] ?? '.');
   return tokens[at]!.endsWith('ed') || (at > 0 && tokens[at - 1] === '.' && tokens[at]!.endsWith('ing'));
+}
+
+function isWish(before: string): boolean {
+  return before === '.' || LEADS.has(before) || WISHING.has(before);
 }
 
 export type ActionRelation = 'same' | 'different' | 'opposed' | 'unknown';
@@ -214,7 +240,7 @@ export function relateActions(a: readonly Action[], b: readonly Action[]): Actio
   if (kindsOfA.size === 0 || kindsOfB.size === 0) return 'unknown';
   const areDisjoint = kindsOfA.isDisjointFrom(kindsOfB);
   if (areDisjoint || undoesFirst(a) !== undoesFirst(b)) {
-    if (undoes(a) !== undoes(b)) return 'opposed';
+    if (undoes(a) !== undoes(b)) return exchanges(a, b) || exchanges(b, a) ? 'different' : 'opposed';
     if (
       OPPOSED.some(([x, y]) => (kindsOfA.has(x) && kindsOfB.has(y)) || (kindsOfA.has(y) && kindsOfB.has(x)))
     )
@@ -239,6 +265,11 @@ function negates(a: readonly Action[], b: readonly Action[]): boolean {
   if (b[0] !== undefined) return !b[0].isNegated && inB.size === 0;
   // An intent without a verb is a request: "the team needs no weekly report" opposes "weekly report for the team".
   return first.kind !== 'read' && affirmed(a).size === 0;
+}
+
+/** To change something is to undo it and to do it again: `a` says it in two steps, `b` in one. */
+function exchanges(a: readonly Action[], b: readonly Action[]): boolean {
+  return undoes(a) && !affirmed(a).isDisjointFrom(REDOING) && affirmed(b).has('update');
 }
 
 /** Something is to be undone, or not to be done. */

@@ -38,6 +38,8 @@ export interface RecorderOptions {
   readonly redact: (value: unknown) => unknown;
   /** Called for each event as it happens. */
   readonly onEvent?: (event: TraceEvent) => void;
+  /** Of the request that the run came with. */
+  readonly traceparent?: string;
 }
 
 /** Collects the events of one run. The caller names the parent; it is never inferred from a stack. */
@@ -59,7 +61,8 @@ export interface Recorder {
   readonly isConcealed: boolean;
 }
 
-export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { now, newId, redact, onEvent, traceparent } = options;
   const events: TraceEvent[] = [];
   const startOf = new Map<string, number>();
   let isConcealed = false;
@@ -85,6 +88,7 @@ export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions)
       type: `${prefix}_start` as StartEvent['type'],
       ts: startTs,
       ...(args !== undefined && { args: redact(args) }),
+      ...(parentTraceId === null && traceparent !== undefined && { traceparent }),
     });
     return {
       traceId: base.traceId,

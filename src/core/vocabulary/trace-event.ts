@@ -24,6 +24,8 @@ export interface StartEvent extends EventBase {
   readonly type: 'tool_start' | 'capability_start';
   /** Redacted and size-capped before the event exists. */
   readonly args?: unknown;
+  /** The W3C trace context of the request that the run came with, at the root of the run. */
+  readonly traceparent?: string;
 }
 
 export interface EndEvent extends EventBase {
@@ -46,6 +48,7 @@ export interface WireTraceEvent {
   readonly node: string;
   readonly ts: number;
   readonly args?: unknown;
+  readonly traceparent?: string;
   readonly success?: boolean;
   readonly duration_ms?: number;
   readonly error?: string;
@@ -65,7 +68,14 @@ export function toWire(event: TraceEvent): WireTraceEvent {
     node: event.node,
     ts: event.ts,
   };
-  if (!isEnd(event)) return { ...base, ...(event.args !== undefined && { args: event.args }) };
+  if (!isEnd(event)) {
+    const { args, traceparent } = event;
+    return {
+      ...base,
+      ...(args !== undefined && { args }),
+      ...(traceparent !== undefined && { traceparent }),
+    };
+  }
   return {
     ...base,
     success: event.success,
@@ -84,7 +94,9 @@ export function fromWire(wire: WireTraceEvent): TraceEvent {
     ts: wire.ts,
   };
   if (wire.type === 'tool_start' || wire.type === 'capability_start') {
-    return { ...base, type: wire.type, ...(wire.args !== undefined && { args: wire.args }) };
+    const { type, args, traceparent } = wire;
+    const given = { ...(args !== undefined && { args }), ...(traceparent !== undefined && { traceparent }) };
+    return { ...base, type, ...given };
   }
   return {
     ...base,

@@ -22,6 +22,7 @@ import {
   string,
   wrong,
 } from './read-wire.ts';
+import { parentSpanOf } from './trace-context.ts';
 import {
   ERROR_TYPES,
   fromWire,
@@ -160,6 +161,11 @@ const node: Read<NodeId> = (value, at) => {
 
 const EVENT_TYPES = ['tool_start', 'tool_end', 'capability_start', 'capability_end'] as const;
 
+const traceparent: Read<string> = (value, at) => {
+  if (parentSpanOf(value) === null) throw wrong(at, 'is not a W3C traceparent');
+  return String(value);
+};
+
 const event: Read<TraceEvent> = (value, at) => {
   const fields = fieldsOf(value, at);
   const type = fields.get('type', oneOf(EVENT_TYPES));
@@ -174,7 +180,7 @@ const event: Read<TraceEvent> = (value, at) => {
     throw wrong(at, `is a ${type} of ${base.node}, which is a ${kindOf(base.node)}`);
   }
   const wire: WireTraceEvent = type.endsWith('_start')
-    ? { ...base, ...fields.maybe('args', anything) }
+    ? { ...base, ...fields.maybe('args', anything), ...fields.maybe('traceparent', traceparent) }
     : {
         ...base,
         success: fields.get('success', boolean),

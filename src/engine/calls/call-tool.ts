@@ -6,6 +6,7 @@ import { classifyError, type Recorder } from '../../core/tracing/recorder.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import { mayBeCalledTwice, needsTask, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import { contextOfCall, type TraceContext } from '../../core/vocabulary/trace-context.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
@@ -125,7 +126,8 @@ async function makeCall(
           scope.madeAt,
         );
   const sentAt = scope.ports.clock.monotonic();
-  const reply = await callUpstream(scope, entry, call);
+  const meta = { ...call.meta, ...contextFor(scope, span?.traceId ?? null) };
+  const reply = await callUpstream(scope, entry, { ...call, meta });
   pass?.answered(reply, scope.ports.clock.monotonic() - sentAt);
   if (!reply.ok) {
     const { message, errorType } = reply.error;
@@ -236,6 +238,11 @@ export function rejected({ id }: ToolDefinition): ErrorShape {
   return { code: 'forbidden', message: `A person rejected ${id} with these arguments` };
 }
 
+/** Without spans of its own, PML is not part of the trace, and only passes it on. */
+function contextFor({ ports, caller, runId }: CallScope, callId: string | null): TraceContext | null {
+  return ports.exporter ? contextOfCall(runId, callId, caller.trace) : (caller.trace ?? null);
+}
+
 /** Once more after a lost connection, where the tool says that repeating changes nothing. */
 async function callUpstream(
   { ports, caller, madeAhead, settings }: CallScope,
@@ -246,10 +253,11 @@ async function callUpstream(
   if (made) return { ok: true, value: made };
   const options = {
     ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs, isFirm: true }),
-    ...(call.meta && { meta: call.meta }),
+    ...(Object.keys(call.meta ?? {}).length > 0 && { meta: call.meta }),
     ...(call.extraParams && { extraParams: call.extraParams }),
     ...(needsTask(tool) && { asTask: true }),
     ...(call.passInputRequired && { passInputRequired: true }),
+    ...(call.passTask && { passTask: true }),
     ...(caller.signal && { signal: caller.signal }),
     ...(caller.onProgress && { onProgress: caller.onProgress }),
     ...(caller.client && { client: caller.client }),

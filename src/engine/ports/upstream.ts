@@ -127,6 +127,8 @@ export interface UpstreamOptions {
   readonly extraParams?: JsonObject;
   /** Calls the tool as a task and waits for its result, unless `extraParams` ask for a task: then that is returned. */
   readonly asTask?: boolean;
+  /** Returns a task of a 2026-07-28 server as it is, to a client that knows tasks, instead of waiting for its result. */
+  readonly passTask?: boolean;
 }
 
 export interface UpstreamProgress {

@@ -55,6 +55,7 @@ export interface ToolCall {
   readonly meta?: JsonObject;
   readonly extraParams?: JsonObject;
   readonly passInputRequired?: boolean;
+  readonly passTask?: boolean;
   /** Calls a tool that its server does not list, too: refusing it is the server's business. */
   readonly evenIfUnlisted?: boolean;
 }

@@ -24,6 +24,8 @@ export interface RunHead extends Ownership {
   readonly sessionId: string | null;
   readonly origin: RunOrigin;
   readonly intent: string | null;
+  /** The W3C trace context of the request that started it. */
+  readonly traceparent?: string;
 }
 
 export interface RunEnd {
@@ -82,6 +84,7 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead, gi
     now: clock.monotonic,
     newId: crypto.randomUuid,
     redact,
+    ...(head.traceparent !== undefined && { traceparent: head.traceparent }),
     onEvent: (event) => {
       knownAt.push(found?.size ?? 0);
       events.emit({ type: 'trace_event', run_id: head.runId, event: toWire(event) });

@@ -101,9 +101,10 @@ export async function execute(
 
 function begin(scope: RunScope, intent: string | undefined, caller: Caller, given: unknown): Run {
   const { ports, traces, settings } = scope;
-  const { sessionId, origin = 'agent' } = caller;
+  const { sessionId, origin = 'agent', trace } = caller;
   const runId = ports.crypto.randomUuid();
-  const head = { runId, sessionId, origin, intent: intent ?? null, ...ownershipOf(settings, caller) };
+  const owned = { ...ownershipOf(settings, caller), ...(trace && { traceparent: trace.traceparent }) };
+  const head = { runId, sessionId, origin, intent: intent ?? null, ...owned };
   return startRun(ports, traces, head, given);
 }
 

@@ -75,6 +75,7 @@ export async function driveRun(
         intent: run.intentText,
         owner: run.owner,
         visibility: run.visibility,
+        ...(caller.trace && { traceparent: caller.trace.traceparent }),
       },
       plan,
     ),

@@ -53,6 +53,7 @@ export const traceEvent = z
     node: z.string(),
     ts: z.number(),
     args: z.unknown().optional(),
+    traceparent: z.string().optional(),
     success: z.boolean().optional(),
     duration_ms: z.number().optional(),
     error: z.string().optional(),

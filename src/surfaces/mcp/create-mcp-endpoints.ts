@@ -26,6 +26,7 @@ import { RPC, rpcResponse } from './rpc-error.ts';
 import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
 import type { ClientChannel, ServedEndpoint } from './serving/served-endpoint.ts';
+import { TaskOwners } from './serving/tasks.ts';
 import { createTransparentEndpoint, MirroredArguments } from './transparent-endpoint.ts';
 export interface McpOptions {
   readonly version: string;
@@ -46,6 +47,8 @@ export interface McpOptions {
   readonly now?: () => number;
   /** Milliseconds a call waits for its client's answers. */
   readonly holdMs?: number;
+  /** Milliseconds until a long call of a client that knows tasks becomes one. */
+  readonly patienceMs?: number;
 }
 
 export interface McpEndpoints {
@@ -69,7 +72,7 @@ interface Transparent {
  * authenticated.
  */
 export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEndpoints {
-  const { logger, version, operations = OPERATIONS, resultBytes, listWaitMs, ...rest } = options;
+  const { logger, version, operations = OPERATIONS, resultBytes, patienceMs, listWaitMs, ...rest } = options;
   const { context = operationContext(gateway, randomUUID().slice(0, 8)), ...limits } = rest;
   const serving = {
     now: () => performance.now(),
@@ -89,6 +92,7 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     logger,
     info: { name: 'pml', title: 'PML', version },
     ...(resultBytes !== undefined && { resultBytes }),
+    ...(patienceMs !== undefined && { patienceMs }),
   });
   const served = serveEndpoint(endpoint, serving);
   const fanOut = new FanOut(served, subscriptions);
@@ -99,11 +103,12 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     if (known) return known;
     const own = new ClientSubscriptions();
     const mirrored = new MirroredArguments(gateway, name);
+    const owners = new TaskOwners();
     const one = serveEndpoint(
-      createTransparentEndpoint(gateway, name, own, endpoint.logLevels, mirrored),
+      createTransparentEndpoint(gateway, name, own, endpoint.logLevels, mirrored, owners),
       serving,
     );
-    const opened = { served: one, fanOut: new FanOut(one, own), mirrored };
+    const opened = { served: one, fanOut: new FanOut(one, own, owners), mirrored };
     transparent.set(name, opened);
     return opened;
   };
@@ -124,8 +129,9 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
       if (direct) forwardEvent(event, direct.fanOut);
       for (const each of fanOuts) forwardToGateway(event, each);
     } else if (event.state === 'ready') {
+      // Skills are resources, too, and have no notification of their own.
       for (const offer of await listings.lacking(event.server))
-        for (const each of fanOuts) each.listChanged(offer);
+        for (const each of fanOuts) each.listChanged(offer === 'skills' ? 'resources' : offer);
       await endpoint.logLevels.cameUp(event.server);
     }
   };
@@ -169,6 +175,7 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     async close() {
       stopHearing();
       stopFollowing();
+      endpoint.tasks.close();
       await Promise.all(
         [served, ...[...natives, ...transparent.values()].map((one) => one.served)].map((one) => one.close()),
       );
@@ -216,6 +223,7 @@ function claimsModernEra(body: unknown): boolean {
 
 type Notification = Extract<UpstreamEvent, { type: 'notification' }>;
 
+const OF_TASKS = 'notifications/tasks';
 const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
 
 /** Passes a server's notification unchanged to the clients of its transparent endpoint. */
@@ -225,6 +233,7 @@ function forwardEvent(event: Notification, fanOut: FanOut): void {
   if (list) fanOut.listChanged(list, params, event);
   else if (method === 'notifications/resources/updated')
     fanOut.resourceUpdated(String(params.uri), params, event);
+  else if (method.startsWith(OF_TASKS)) fanOut.taskChanged(method, params, event);
   else fanOut.remark(method, params, event);
 }
 
@@ -260,10 +269,13 @@ export type ListKind = 'tools' | 'prompts' | 'resources';
 class FanOut {
   readonly #served: ServedEndpoint;
   readonly #subscriptions: ClientSubscriptions;
+  readonly #owners: TaskOwners;
 
-  constructor(served: ServedEndpoint, subscriptions: ClientSubscriptions) {
+  /** Only servers' own endpoints have tasks of servers, and thus `owners`. */
+  constructor(served: ServedEndpoint, subscriptions: ClientSubscriptions, owners = new TaskOwners()) {
     this.#served = served;
     this.#subscriptions = subscriptions;
+    this.#owners = owners;
   }
 
   listChanged(list: ListKind, params: JsonObject = {}, audience: ServerAudience = EVERYBODY): void {
@@ -280,6 +292,14 @@ class FanOut {
       session.tell('notifications/resources/updated', { ...params, uri });
     }
     this.#served.publish({ kind: 'resource_updated', uri, params }, audience.user);
+  }
+
+  /** To the sessions of the caller that started the task. */
+  taskChanged(method: string, params: JsonObject, { user }: ServerAudience): void {
+    for (const session of this.#served.sessions()) {
+      const isOwn = this.#owners.owns(session.who, params.taskId);
+      if (isOwn && concerns(session, { clientId: null, user })) session.tell(method, params);
+    }
   }
 
   /** A server's log message: to the client of its request, or else to its user. */

@@ -32,8 +32,8 @@ export interface RequestCaller extends Caller {
 
 /** An MCP server as clients see it, independent of the transport. Errors are thrown in their wire form. */
 export interface Endpoint {
-  /** As this client may know it. */
-  serverInfo(who: Principal): Promise<ServerInfo>;
+  /** As this client may know it, in its era. */
+  serverInfo(who: Principal, modern: boolean): Promise<ServerInfo>;
   handle(request: ClientRequest): Promise<JsonObject>;
   /** A notification from a client. */
   hear(method: string, params: JsonObject, who: Principal): void;

@@ -1,4 +1,3 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
 import { SKILLS_GET_METHOD, SKILLS_LIST_METHOD } from '@modelcontextprotocol/server/ext/skills';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import { nearestName } from '../../engine/catalogue/catalogue.ts';
@@ -30,17 +29,22 @@ import { complete, Prompts } from './pass-through/prompts.ts';
 import { Resources } from './pass-through/resources.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { Shrink } from './results/shrink.ts';
-import { RPC, rpcErrorOf } from './rpc-error.ts';
+import { methodNotFound, rpcErrorOf } from './rpc-error.ts';
+import { Tasks, tasksCapability } from './serving/tasks.ts';
 import { ListedSkills } from './skills/listed-skills.ts';
 import { SKILLS_CAPABILITY, Skills } from './skills/skills.ts';
 
-const CAPABILITIES = {
+const COMMON = {
   tools: { listChanged: true },
   resources: { subscribe: true, listChanged: true },
   prompts: { listChanged: true },
   completions: {},
   logging: {},
-  ...SKILLS_CAPABILITY,
+};
+const CAPABILITIES = { ...COMMON, ...SKILLS_CAPABILITY, ...tasksCapability(false) };
+const MODERN_CAPABILITIES = {
+  ...COMMON,
+  extensions: { ...SKILLS_CAPABILITY.extensions, ...(tasksCapability(true).extensions as JsonObject) },
 };
 
 export interface GatewayEndpointParts {
@@ -53,10 +57,13 @@ export interface GatewayEndpointParts {
   readonly operations: readonly AnyOperation[];
   readonly context: OperationContext;
   readonly resultBytes?: number;
+  /** Milliseconds until a long call becomes a task. */
+  readonly patienceMs?: number;
 }
 
 export interface GatewayEndpoint extends Endpoint {
   readonly logLevels: LogLevels;
+  readonly tasks: Tasks;
 }
 
 /** `/mcp`: five tools give access to those of all servers; prompts, resources and the rest pass through. */
@@ -64,7 +71,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   const { gateway, servers, listings, subscriptions, logger, info } = parts;
   const results = new KeptResults();
   const logLevels = new LogLevels(gateway, servers, subscriptions);
-  const skills = new Skills(new ListedSkills(gateway, logger));
+  const skills = new Skills(new ListedSkills(gateway, logger), gateway, listings);
   const resources = new Resources({ gateway, listings, results, subscriptions, skills });
   const prompts = new Prompts(gateway, listings, servers);
   const recent = new RecentTools();
@@ -78,10 +85,17 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
     logLevels,
   };
   const tools = toolList(parts.operations);
+  const tasks = new Tasks(parts.patienceMs);
 
   const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
     'tools/list': async ({ caller }) => (readsText(caller.client) ? tools.listedForText : tools.listed),
-    'tools/call': (request) => callTool(tools, toolContext, request, logger),
+    'tools/call': (request) => {
+      const call = (same: ClientRequest) => callTool(tools, toolContext, same, logger);
+      if (tools.find(String(request.params.name))?.mayBeTask) return tasks.call(request, call);
+      if (!request.modern && request.params.task !== undefined) throw methodNotFound('tools/call as a task');
+      return call(request);
+    },
+    ...tasks.methods,
     'resources/list': (request) => resources.list(request),
     'resources/templates/list': (request) => resources.templates(request),
     'resources/read': (request) => resources.read(request),
@@ -96,14 +110,15 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   };
   return {
     logLevels,
-    serverInfo: async (who) => ({
+    tasks,
+    serverInfo: async (who, modern) => ({
       info,
-      capabilities: CAPABILITIES,
+      capabilities: modern ? MODERN_CAPABILITIES : CAPABILITIES,
       instructions: instructions(gateway.inventory({ who })),
     }),
     handle: async (request) => {
       const method = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
-      if (!method) throw new ProtocolError(RPC.methodNotFound, `Method not found: ${request.method}`);
+      if (!method) throw methodNotFound(request.method);
       try {
         return await method(request);
       } catch (error) {
@@ -211,10 +226,10 @@ function instructions(inventory: string): string {
   return [
     `PML gives you the tools of many servers. Attached: ${inventory}`,
     '1. Search: call pml_search_tools with what you want to do.',
-    '2. Execute: call pml_execute with a tool id and arguments, and intent. For several calls, or to process data, give code.',
-    'Before a job of several steps, try pml_search_capabilities: a routine that worked before does it in one call.',
-    'Do not say that you lack a tool before you have searched.',
-    'approval_required: a person must decide. Tell the user which call and how to approve it, then resume the run.',
+    '2. Execute: call pml_execute with a tool id and arguments, and intent. For several calls or to process data, give code.',
+    'Before a job of several steps, try pml_search_capabilities: a proven routine does it in one call.',
+    'Never say that you lack a tool before searching.',
+    'approval_required: a person decides. Tell the user which call and how to approve it, then resume.',
     'The rest of a cut result: pml://results/ID, or pml_execute {"tool": "pml:read_result", "arguments": {"id", "offset"}}.',
   ].join('\n');
 }

@@ -1,7 +1,17 @@
+import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/server/ext/skills';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamEvent } from '../../engine/ports.ts';
 
 const NOBODY = { sessionId: null };
+
+/** What lists over many servers are made of. */
+export type Offer = 'resources' | 'prompts' | 'skills';
+
+/** Whether a server with these capabilities has it; skills are an extension. */
+export function hasOffer(capabilities: JsonObject | null | undefined, offer: Offer): boolean {
+  if (offer !== 'skills') return capabilities?.[offer] !== undefined;
+  return (capabilities?.extensions as JsonObject | undefined)?.[SKILLS_EXTENSION_ID] !== undefined;
+}
 
 /** The servers and their capabilities, as far as known without starting one. */
 export class KnownServers {
@@ -37,12 +47,12 @@ export class KnownServers {
     return (await this.#declared()).get(server) ?? null;
   }
 
-  /** The servers that have `capability`, and those whose capabilities are unknown. */
-  async offering(capability: string): Promise<{ offering: readonly string[]; unknown: readonly string[] }> {
+  /** The servers that have something to offer, and those whose capabilities are unknown. */
+  async offering(offer: Offer): Promise<{ offering: readonly string[]; unknown: readonly string[] }> {
     const declared = await this.#declared();
     const names = this.names();
     return {
-      offering: names.filter((name) => declared.get(name)?.[capability] !== undefined),
+      offering: names.filter((name) => hasOffer(declared.get(name), offer)),
       unknown: names.filter((name) => !declared.has(name)),
     };
   }

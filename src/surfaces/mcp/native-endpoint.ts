@@ -10,6 +10,7 @@ import type { GatewayEndpoint } from './gateway-endpoint.ts';
 import { refusal } from './meta-tools/meta-tool.ts';
 import { shortened } from './pass-through/prompts.ts';
 import { throughGateway, withGatewayView } from './pass-through/resource-uri.ts';
+import { methodNotFound } from './rpc-error.ts';
 import { passCall, resultOf } from './transparent-endpoint.ts';
 
 /** What model APIs accept as the name of a tool. */
@@ -72,6 +73,11 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
       return withMeta && name.startsWith('pml')
         ? await endpoint.handle(request)
         : await unknown(name, request.caller);
+    if (!request.modern && request.params.task !== undefined) throw methodNotFound('tools/call as a task');
+    return await endpoint.tasks.call(request, (same) => passed(tool, same));
+  };
+
+  const passed = async (tool: ToolDefinition, request: ClientRequest): Promise<JsonObject> => {
     const { server } = tool;
     const result = await endpoint.logLevels.during(server, request, async () =>
       resultOf(await passCall(gateway, tool, request)),
@@ -99,8 +105,8 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
 
   return {
     ...endpoint,
-    async serverInfo(who) {
-      const { info, capabilities } = await endpoint.serverInfo(who);
+    async serverInfo(who, modern) {
+      const { info, capabilities } = await endpoint.serverInfo(who, modern);
       return { info, capabilities, instructions: instructions(gateway.inventory({ who }), withMeta) };
     },
     handle: (request) => {

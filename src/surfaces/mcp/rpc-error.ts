@@ -27,6 +27,10 @@ export function invalidParams(message: string): ProtocolError {
   return new ProtocolError(RPC.invalidParams, message);
 }
 
+export function methodNotFound(method: string): ProtocolError {
+  return new ProtocolError(RPC.methodNotFound, `Method not found: ${method}`);
+}
+
 /** A JSON-RPC error as an HTTP response, outside of any session. */
 export function rpcResponse(status: number, error: JsonObject, id: unknown = null): Response {
   return Response.json({ jsonrpc: '2.0', error, id }, { status });
@@ -34,8 +38,12 @@ export function rpcResponse(status: number, error: JsonObject, id: unknown = nul
 
 /** A thrown error as the response to the request in `body`. */
 export function thrownResponse(thrown: unknown, body: unknown): Response {
+  return rpcResponse(200, rpcShape(thrown), (body as { id?: unknown } | null)?.id ?? null);
+}
+
+/** A thrown error as JSON-RPC has it. */
+export function rpcShape(thrown: unknown): JsonObject {
   const { code, message, data } = thrown as { code?: unknown; message?: string; data?: unknown };
   const known = Number.isSafeInteger(code) ? (code as number) : RPC.internal;
-  const error = { code: known, message: message ?? String(thrown), ...(data !== undefined && { data }) };
-  return rpcResponse(200, error, (body as { id?: unknown } | null)?.id ?? null);
+  return { code: known, message: message ?? String(thrown), ...(data !== undefined && { data }) };
 }

@@ -6,7 +6,8 @@ import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
 import { howToSettle } from './meta-tools/meta-tool.ts';
 import { isLogLevel, type LogLevels } from './pass-through/log-levels.ts';
-import { rpcErrorOf, valueIn } from './rpc-error.ts';
+import { invalidParams, methodNotFound, rpcErrorOf, valueIn } from './rpc-error.ts';
+import { needsTasks, type TaskOwners, withoutForeignTasks } from './serving/tasks.ts';
 
 const NOBODY = { sessionId: null };
 
@@ -17,13 +18,38 @@ export function createTransparentEndpoint(
   subscriptions: ClientSubscriptions,
   logLevels: LogLevels,
   mirrored: MirroredArguments,
+  owners: TaskOwners,
 ): Endpoint {
+  /** The server does the rest, but it does not know the callers apart. */
+  const onOwnTask = async (request: ClientRequest): Promise<JsonObject> => {
+    const { caller, params, modern } = request;
+    if (modern) needsTasks(caller.client);
+    if (!owners.owns(caller.who, params.taskId)) throw invalidParams(`Task ${params.taskId} not found`);
+    return await passOn(gateway, server, request);
+  };
+  const ofOldEra =
+    (method: (request: ClientRequest) => Promise<JsonObject>) =>
+    async (request: ClientRequest): Promise<JsonObject> => {
+      if (request.modern) throw methodNotFound(request.method);
+      return await method(request);
+    };
   const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
     'tools/list': async ({ caller }) => ({ tools: valueIn(await gateway.rawTools(server, caller)) }),
     'tools/call': async (request) => {
       const name = String(request.params.name);
-      return resultOf(await passCall(gateway, { id: `${server}:${name}` }, request, true));
+      const result = resultOf(await passCall(gateway, { id: `${server}:${name}` }, request, true));
+      owners.remember(request.caller.who, result);
+      return result;
     },
+    'tasks/get': onOwnTask,
+    'tasks/cancel': onOwnTask,
+    'tasks/update': onOwnTask,
+    'tasks/result': ofOldEra(onOwnTask),
+    'tasks/list': ofOldEra(async (request) => {
+      const listed = await passOn(gateway, server, request);
+      const tasks = Array.isArray(listed.tasks) ? (listed.tasks as readonly JsonObject[]) : [];
+      return { ...listed, tasks: tasks.filter(({ taskId }) => owners.owns(request.caller.who, taskId)) };
+    }),
     'resources/subscribe': async (request) => {
       const result = await passOn(gateway, server, request);
       subscriptions.watch(request.caller.client.id, String(request.params.uri));
@@ -40,7 +66,10 @@ export function createTransparentEndpoint(
     },
   };
   return {
-    serverInfo: async () => serverInfoOf(server, valueIn(await gateway.identity(server, NOBODY))),
+    serverInfo: async (_who, modern) => {
+      const { capabilities, ...identity } = valueIn(await gateway.identity(server, NOBODY));
+      return serverInfoOf(server, { ...identity, capabilities: withoutForeignTasks(capabilities, modern) });
+    },
     handle: (request) =>
       logLevels.during(server, request, async () => {
         const method = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
@@ -73,18 +102,19 @@ export function passCall(
   gateway: Gateway,
   { id }: { readonly id: string },
   request: ClientRequest,
-  /** Refusing a tool that is not listed is the server's business. */
-  evenIfUnlisted = false,
+  /** As if the client were attached to the server: refusing a tool that is not listed, and tasks, are its business. */
+  isTransparent = false,
 ): Promise<RunResult> {
-  const { name: _, arguments: args, ...rest } = request.params;
+  const { name: _, arguments: args, task, ...rest } = request.params;
   const call = {
     tool: id,
     arguments: (args ?? {}) as JsonObject,
     meta: request.meta,
-    extraParams: { ...rest, ...request.retry },
+    extraParams: { ...rest, ...(isTransparent && task !== undefined && { task }), ...request.retry },
     // A client of the same era answers the server's questions directly.
     passInputRequired: request.modern,
-    evenIfUnlisted,
+    passTask: isTransparent && request.modern,
+    evenIfUnlisted: isTransparent,
   };
   return gateway.executeTool(call, request.caller);
 }

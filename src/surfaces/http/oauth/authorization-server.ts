@@ -1,7 +1,10 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import Provider, { type Adapter, type AdapterPayload, type Configuration, errors } from 'oidc-provider';
+import type { Adapter, AdapterPayload, Configuration } from 'oidc-provider';
+import { InvalidClientMetadata, InvalidGrant, InvalidTarget } from 'oidc-provider/lib/helpers/errors.js';
+// Not by its main file, which warns on stderr of every Node that is not a release with long-term support.
+import { Provider } from 'oidc-provider/lib/provider.js';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { OAuthStore } from '../../../engine/ports.ts';
 import { CONNECTION } from '../../../operations/list-connections.ts';
@@ -340,13 +343,13 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
         enabled: true,
         defaultResource: async (_context, _client, oneOf) => {
           if (typeof oneOf === 'string') return oneOf;
-          throw new errors.InvalidTarget('resource must name the one endpoint to use');
+          throw new InvalidTarget('resource must name the one endpoint to use');
         },
         useGrantedResource: async () => true,
         async getResourceServerInfo({ oidc }, resource) {
           // A person is asked about one endpoint at a time.
           if (Array.isArray(oidc.params?.resource) || !options.isResource(resource))
-            throw new errors.InvalidTarget();
+            throw new InvalidTarget();
           return {
             scope,
             audience: resource,
@@ -395,7 +398,7 @@ function checkRedirects(uris: unknown): void {
     const redirect = URL.canParse(uri) ? new URL(uri) : null;
     const isOpen = redirect?.protocol === 'http:' && !isLoopback(redirect);
     if (!redirect || isOpen || redirect.username !== '' || redirect.password !== '')
-      throw new errors.InvalidClientMetadata('redirect_uris must be https, or http on the loopback address');
+      throw new InvalidClientMetadata('redirect_uris must be https, or http on the loopback address');
   }
 }
 
@@ -443,7 +446,7 @@ function adapterFor(kind: string, store: OAuthStore, now: () => number, sweep: (
     },
     async consume(id) {
       if (await store.consume(kind, idOf(id), new Date(now()))) return;
-      throw new errors.InvalidGrant('it was used by another request at the same time');
+      throw new InvalidGrant('it was used by another request at the same time');
     },
     destroy: async (id) => await store.remove(kind, idOf(id)),
     revokeByGrantId: async (grantId) => void (await store.removeGrant(grantId)),

@@ -51,6 +51,8 @@ export interface MetaTool {
   readonly listed: JsonObject;
   /** The same for a client that gets no structured content. */
   readonly listedForText: JsonObject;
+  /** A client may ask for it as a task. */
+  readonly mayBeTask: boolean;
   call(args: unknown, toolContext: ToolContext, request: ClientRequest): Promise<JsonObject>;
 }
 
@@ -67,9 +69,11 @@ export function metaTool(operation: AnyOperation, mcp: McpTool, present?: Presen
     description,
     inputSchema: compact(inputSchema),
     annotations: told(annotations),
+    ...(mcp.mayBeTask && { execution: { taskSupport: 'optional' } }),
   };
   return {
     name,
+    mayBeTask: mcp.mayBeTask ?? false,
     listed: { ...listedForText, title, outputSchema: outline(operation.output) },
     listedForText,
     async call(sent, toolContext, request) {

@@ -1,15 +1,13 @@
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { RequestCaller } from '../endpoint.ts';
-import type { KnownServers } from '../known-servers.ts';
+import { hasOffer, type KnownServers, type Offer } from '../known-servers.ts';
 import { invalidParams } from '../rpc-error.ts';
 
 const DEFAULTS = {
   /** Milliseconds to wait for a server; slower ones are left out. */
   waitMs: 3_000,
 };
-
-export type Offer = 'resources' | 'prompts';
 
 /**
  * Lists over many servers; remembers servers that were left out, so that clients can be told to list again.
@@ -18,7 +16,11 @@ export class Listings {
   readonly #gateway: Gateway;
   readonly #servers: KnownServers;
   readonly #waitMs: number | undefined;
-  readonly #missed: Readonly<Record<Offer, Set<string>>> = { resources: new Set(), prompts: new Set() };
+  readonly #missed: Readonly<Record<Offer, Set<string>>> = {
+    resources: new Set(),
+    prompts: new Set(),
+    skills: new Set(),
+  };
 
   constructor(gateway: Gateway, servers: KnownServers, waitMs?: number) {
     this.#gateway = gateway;
@@ -48,7 +50,7 @@ export class Listings {
     );
     if (offers.length === 0) return [];
     const capabilities = await this.#servers.capabilities(server);
-    return offers.filter((offer) => capabilities?.[offer] !== undefined);
+    return offers.filter((offer) => hasOffer(capabilities, offer));
   }
 }
 

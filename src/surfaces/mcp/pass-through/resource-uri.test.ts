@@ -8,6 +8,7 @@ test('[MCP-12] a URI leads back to its server and its own URI, whatever it looks
     'urn:x',
     'bench://{name}/{+path}',
     'ui://a/b',
+    'skill://a/SKILL.md',
   ]) {
     expect(parseGatewayUri(gatewayUri('my.server-1', uri))).toEqual({ server: 'my.server-1', uri });
   }

@@ -6,16 +6,17 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Resources that a client can fetch directly. */
 const PUBLIC = /^https?:/i;
 
-/** The views of MCP Apps, which hosts tell by their scheme. */
-const VIEW = 'ui://';
+/** The views of MCP Apps and the files of skills, which hosts tell by their scheme. */
+const KEPT_SCHEMES = ['ui://', 'skill://'];
 const VIEW_BEFORE = 'ui/resourceUri';
 
 /**
- * `pml://<server>/<its own uri>`: a resource of a server behind the gateway. Also for templates. The view of an app keeps
- * its scheme: `ui://<server>/<the rest>`.
+ * `pml://<server>/<its own uri>`: a resource of a server behind the gateway. Also for templates. The view of an app and a
+ * skill keep their scheme: `ui://<server>/<the rest>`.
  */
 export function gatewayUri(server: string, uri: string): string {
-  return uri.startsWith(VIEW) ? `${VIEW}${server}/${uri.slice(VIEW.length)}` : `pml://${server}/${uri}`;
+  const scheme = KEPT_SCHEMES.find((kept) => uri.startsWith(kept));
+  return scheme === undefined ? `pml://${server}/${uri}` : `${scheme}${server}/${uri.slice(scheme.length)}`;
 }
 
 export function resultUri(id: string): string {
@@ -25,11 +26,12 @@ export function resultUri(id: string): string {
 export type GatewayUri = { readonly result: string } | { readonly server: string; readonly uri: string };
 
 export function parseGatewayUri(text: unknown): GatewayUri {
-  const match = /^(?:pml|ui):\/\/([^/]+)\/(.+)$/s.exec(String(text));
+  const match = /^(?:pml|ui|skill):\/\/([^/]+)\/(.+)$/s.exec(String(text));
   if (!match?.[1] || !match[2]) {
     throw invalidParams(`"${text}" is not a resource of this gateway; its URIs look like pml://SERVER/URI`);
   }
-  if (match[0].startsWith(VIEW)) return { server: match[1], uri: `${VIEW}${match[2]}` };
+  const scheme = KEPT_SCHEMES.find((kept) => match[0].startsWith(kept));
+  if (scheme !== undefined) return { server: match[1], uri: `${scheme}${match[2]}` };
   // A server's URI has a scheme and is never a bare uuid, so a server may be called "results".
   if (match[1] === RESULTS && UUID.test(match[2])) return { result: match[2] };
   return { server: match[1], uri: match[2] };

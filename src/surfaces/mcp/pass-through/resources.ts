@@ -58,7 +58,8 @@ export class Resources {
   }
 
   async read({ params, meta, caller }: ClientRequest): Promise<JsonObject> {
-    if (this.#skills.owns(params.uri)) return await this.#skills.read(params.uri, caller);
+    const own = await this.#skills.read(params.uri, caller);
+    if (own) return own;
     const named = parseGatewayUri(params.uri);
     if ('result' in named) return { contents: [this.#results.contents(named.result)] };
     const { server, uri } = named;

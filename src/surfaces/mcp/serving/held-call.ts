@@ -1,5 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { isSameCaller, type Principal } from '../../../core/vocabulary/principal.ts';
+import type { TraceContext } from '../../../core/vocabulary/trace-context.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import { cannotAsk } from '../client-capability.ts';
 import type { RequestCaller } from '../endpoint.ts';
@@ -15,10 +16,76 @@ export type Step =
   | { readonly kind: 'done'; readonly result: JsonObject }
   | { readonly kind: 'asks'; readonly inputRequests: JsonObject };
 
-interface Question {
+export interface Question {
+  readonly key: string;
   readonly method: string;
   readonly params: JsonObject;
+}
+
+interface OpenQuestion extends Question {
   answer(answer: JsonObject): void;
+  refuse(reason: unknown): void;
+}
+
+/** What a call asks its client and has not been told yet, by key. */
+export class OpenQuestions {
+  readonly #open = new Map<string, OpenQuestion>();
+  #count = 0;
+  #news = Promise.withResolvers<void>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  open(): readonly Question[] {
+    return [...this.#open.values()];
+  }
+
+  /** As the 2026-07-28 era sends them. */
+  requests(): JsonObject {
+    const entries = this.open().map(({ key, method, params }) => [key, { method, params }]);
+    return Object.fromEntries(entries);
+  }
+
+  ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const key = `question_${++this.#count}`;
+    const answered = Promise.withResolvers<JsonObject>();
+    const close = () => {
+      signal.removeEventListener('abort', withdraw);
+      this.#open.delete(key);
+    };
+    const refuse = (reason: unknown) => {
+      close();
+      answered.reject(reason);
+    };
+    const withdraw = () => refuse(signal.reason);
+    const answer = (given: JsonObject) => {
+      close();
+      answered.resolve(given);
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    this.#open.set(key, { key, method, params, answer, refuse });
+    // Questions asked together are sent together.
+    queueMicrotask(() => {
+      this.#news.resolve();
+      this.#news = Promise.withResolvers();
+    });
+    return answered.promise;
+  }
+
+  answer(answers: JsonObject): void {
+    for (const [key, answer] of Object.entries(answers)) this.#open.get(key)?.answer(answer as JsonObject);
+  }
+
+  refuse(key: string, reason: unknown): void {
+    this.#open.get(key)?.refuse(reason);
+  }
+
+  /** Resolves at once if some questions are still unanswered. */
+  async asked(): Promise<null> {
+    while (this.#open.size === 0) await this.#news.promise;
+    return null;
+  }
 }
 
 export interface HeldCallOptions {
@@ -29,6 +96,7 @@ export interface HeldCallOptions {
   readonly info: JsonObject | undefined;
   /** Not every kind of request can be answered with questions. */
   readonly mayAsk: boolean;
+  readonly trace: TraceContext | null;
 }
 
 /**
@@ -39,12 +107,10 @@ export interface HeldCallOptions {
 export class HeldCall {
   readonly id: string;
   readonly #options: HeldCallOptions;
-  readonly #questions = new Map<string, Question>();
+  readonly #questions = new OpenQuestions();
   readonly #end = new AbortController();
   #outcome: Promise<Step> | null = null;
   #waiting: Waiting | null = null;
-  #asked = 0;
-  #wake: (() => void) | null = null;
 
   constructor(options: HeldCallOptions) {
     this.id = options.id;
@@ -63,18 +129,21 @@ export class HeldCall {
 
   /** The response to the current request. */
   async next(waiting: Waiting, answers: JsonObject = {}): Promise<Step> {
-    for (const [key, answer] of Object.entries(answers))
-      this.#questions.get(key)?.answer(answer as JsonObject);
+    this.#questions.answer(answers);
     if (!this.#outcome) throw new TypeError('the call was not started');
     this.#waiting = waiting;
     const cancel = () => this.cancel(waiting.signal.reason);
     waiting.signal.addEventListener('abort', cancel, { once: true });
     try {
-      return await Promise.race([this.#outcome, this.#questionsAsked()]);
+      const asks = async (): Promise<Step> => {
+        // The answers may lead to more questions or end the call.
+        await this.#questions.asked();
+        return { kind: 'asks', inputRequests: this.#questions.requests() };
+      };
+      return await Promise.race([this.#outcome, asks()]);
     } finally {
       waiting.signal.removeEventListener('abort', cancel);
       this.#waiting = null;
-      this.#wake = null;
     }
   }
 
@@ -83,7 +152,7 @@ export class HeldCall {
   }
 
   #caller(): RequestCaller {
-    const { sessionId, who, capabilities, info, id } = this.#options;
+    const { sessionId, who, capabilities, info, id, trace } = this.#options;
     const client: UpstreamClient = {
       id,
       capabilities,
@@ -91,7 +160,7 @@ export class HeldCall {
       ask: (method, params, signal) => this.#ask(method, params, signal),
     };
     const onProgress = (progress: UpstreamProgress) => this.#waiting?.onProgress(progress);
-    return { sessionId, who, client, signal: this.#end.signal, onProgress };
+    return { sessionId, who, client, signal: this.#end.signal, onProgress, ...(trace && { trace }) };
   }
 
   async #ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
@@ -100,32 +169,6 @@ export class HeldCall {
       ? cannotAsk(capabilities, method, params)
       : 'This kind of request cannot ask questions';
     if (refusal) throw new ProtocolError(RPC.methodNotFound, refusal);
-    const key = `question_${++this.#asked}`;
-    return await new Promise<JsonObject>((resolve, reject) => {
-      const withdraw = () => {
-        this.#questions.delete(key);
-        reject(signal.reason);
-      };
-      const answer = (given: JsonObject) => {
-        signal.removeEventListener('abort', withdraw);
-        this.#questions.delete(key);
-        resolve(given);
-      };
-      signal.addEventListener('abort', withdraw, { once: true });
-      this.#questions.set(key, { method, params, answer });
-      // Questions asked together are sent together.
-      queueMicrotask(() => this.#wake?.());
-    });
-  }
-
-  /** Resolves at once if some questions are still unanswered. */
-  async #questionsAsked(): Promise<Step> {
-    // The answers may lead to more questions or end the call.
-    if (this.#questions.size === 0)
-      await new Promise<void>((wake) => {
-        this.#wake = wake;
-      });
-    const entries = [...this.#questions].map(([key, { method, params }]) => [key, { method, params }]);
-    return { kind: 'asks', inputRequests: Object.fromEntries(entries) };
+    return await this.#questions.ask(method, params, signal);
   }
 }

@@ -7,16 +7,16 @@ import {
   type RequestId,
   type Server,
   type ServerContext,
-  type StandardSchemaV1,
   type StreamId,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { isSameCaller, type Principal } from '../../../core/vocabulary/principal.ts';
+import { traceContextIn } from '../../../core/vocabulary/trace-context.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import { cannotAsk } from '../client-capability.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { RPC, rpcResponse, thrownResponse } from '../rpc-error.ts';
-import { namedClient, rawServer, readParams } from './raw-server.ts';
+import { namedClient, rawServer, readParams, UNTOUCHED } from './raw-server.ts';
 import { type ClientChannel, whenEnded } from './served-endpoint.ts';
 
 const DEFAULTS = {
@@ -33,9 +33,6 @@ const DEFAULTS = {
   chars: 256 * 1024,
 };
 const CANCELLED = -32800;
-const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
-  '~standard': { version: 1, vendor: 'pml', validate: (value) => ({ value: value as JsonObject }) },
-};
 
 export interface LegacyOptions {
   readonly onError: (error: Error) => void;
@@ -86,7 +83,7 @@ export class LegacyServing {
     try {
       const session = new LegacySession({
         endpoint: this.#endpoint,
-        serverInfo: await this.#endpoint.serverInfo(who),
+        serverInfo: await this.#endpoint.serverInfo(who, false),
         who,
         now: this.#options.now,
         onError: this.#options.onError,
@@ -221,7 +218,15 @@ export class LegacySession implements ClientChannel {
     };
     const { who } = this;
     const sessionId = namedClient(context.http?.req, who) ?? this.clientId;
-    const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress, who };
+    const trace = traceContextIn(meta);
+    const caller: RequestCaller = {
+      sessionId,
+      client: this.#client(context),
+      signal,
+      onProgress,
+      who,
+      ...(trace && { trace }),
+    };
     this.#running.set(id, context);
     signal.addEventListener('abort', () => this.#endStream(id), { once: true });
     try {

@@ -10,6 +10,7 @@ import {
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
+import { traceContextIn } from '../../../core/vocabulary/trace-context.ts';
 import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { RPC, thrownResponse } from '../rpc-error.ts';
@@ -85,7 +86,7 @@ export class ModernServing {
     const message = (body ?? {}) as Message;
     try {
       const { method, params } = message;
-      const serverInfo = await this.#endpoint.serverInfo(who);
+      const serverInfo = await this.#endpoint.serverInfo(who, true);
       const schema =
         method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name), who) : null;
       const incoming: Incoming = { serverInfo, message, schema, who, isUnknownMethod: false };
@@ -155,7 +156,8 @@ export class ModernServing {
   #start(method: string, parts: RequestParts, from: Pick<RequestCaller, 'sessionId' | 'who'>): HeldCall {
     const { params, meta, retry, logLevel, capabilities, clientInfo: info } = parts;
     const mayAsk = MAY_ASK.has(method);
-    const call = new HeldCall({ id: randomUUID(), ...from, capabilities, info, mayAsk });
+    const trace = traceContextIn(meta);
+    const call = new HeldCall({ id: randomUUID(), ...from, capabilities, info, mayAsk, trace });
     call.start((caller) =>
       this.#endpoint.handle({ method, params, meta, retry, modern: true, logLevel, caller }),
     );

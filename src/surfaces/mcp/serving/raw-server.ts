@@ -7,10 +7,16 @@ import {
   type ProgressToken,
   Server,
   type ServerContext,
+  type StandardSchemaV1,
 } from '@modelcontextprotocol/server';
 import { CLIENT_HEADER, type Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { ServerInfo } from '../endpoint.ts';
+/** Lets everything pass as it is. */
+export const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': { version: 1, vendor: 'pml', validate: (value) => ({ value: value as JsonObject }) },
+};
+
 export interface RawHandlers {
   onRequest(method: string, params: JsonObject | undefined, context: ServerContext): Promise<JsonObject>;
   onNotification(method: string, params: JsonObject): void;
@@ -46,6 +52,11 @@ function handledBy(handlers: RawHandlers, server: Server): Server {
   server.removeRequestHandler('logging/setLevel');
   server.fallbackRequestHandler = ({ method, params }, context) =>
     handlers.onRequest(method, params, context);
+  // The SDK keeps these from the fallback in the newer era, where they belong to an extension.
+  for (const method of ['tasks/get', 'tasks/cancel'])
+    server.setRequestHandler(method, { params: UNTOUCHED }, (params, context) =>
+      handlers.onRequest(method, { ...params, _meta: context.mcpReq._meta }, context),
+    );
   server.fallbackNotificationHandler = async ({ method, params }) =>
     handlers.onNotification(method, params ?? {});
   return server;

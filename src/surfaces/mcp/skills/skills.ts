@@ -1,11 +1,27 @@
-import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/server/ext/skills';
-import type { Caller } from '../../../engine/gateway.ts';
+import {
+  SKILLS_EXTENSION_ID,
+  SKILLS_GET_METHOD,
+  SKILLS_LIST_METHOD,
+} from '@modelcontextprotocol/server/ext/skills';
+import { weighJson } from '../../../core/vocabulary/read-wire.ts';
+import { warningIn } from '../../../engine/catalogue/inventory.ts';
+import type { Caller, Gateway } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import type { ClientRequest } from '../endpoint.ts';
+import type { ClientRequest, RequestCaller } from '../endpoint.ts';
+import type { Listings } from '../pass-through/listings.ts';
+import { gatewayUri, parseGatewayUri } from '../pass-through/resource-uri.ts';
 import { invalidParams } from '../rpc-error.ts';
 import type { ListedSkill, ListedSkills } from './listed-skills.ts';
 
-const DEFAULTS = { pageSize: 100 };
+const DEFAULTS = {
+  pageSize: 100,
+  /** Characters of one skill's entry in a server's list, and its nesting depth. */
+  maxEntry: 256 * 1024,
+  maxDepth: 20,
+};
+
+/** Begins the cursor of a page of servers' skills, which follow PML's own. */
+const OF_SERVERS = 'servers.';
 
 /** The capability of an endpoint with skills. */
 export const SKILLS_CAPABILITY = { extensions: { [SKILLS_EXTENSION_ID]: {} } };
@@ -18,41 +34,73 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Capabilities through MCP's Skills extension (SEP-2640): `skills/list`, `skills/get`, and every file as a
- * resource. The SDK's own handlers need a validating server, so these are ours, with the SDK's entries.
+ * Capabilities, and the skills of servers as `skill://<server>/…`, through MCP's Skills extension (SEP-2640): `skills/list`,
+ * `skills/get`, and every file as a resource. The SDK's own handlers need a validating server, so these are ours, with
+ * the SDK's entries.
  */
 export class Skills {
   readonly #listed: ListedSkills;
+  readonly #gateway: Gateway;
+  readonly #listings: Listings;
 
-  constructor(listed: ListedSkills) {
+  constructor(listed: ListedSkills, gateway: Gateway, listings: Listings) {
     this.#listed = listed;
+    this.#gateway = gateway;
+    this.#listings = listings;
   }
 
   async list({ params: { cursor }, modern, caller }: ClientRequest): Promise<JsonObject> {
+    if (String(cursor).startsWith(OF_SERVERS)) {
+      const page = await this.#ofServers(String(cursor).slice(OF_SERVERS.length), caller);
+      return { ...page, ...cacheFields(modern) };
+    }
     const all = (await this.#listed.all(caller)).map(({ skill }) => skill);
     const from = cursor === undefined ? 0 : all.findIndex(({ uri }) => uri === decode(cursor)) + 1;
     if (cursor !== undefined && from === 0)
       throw invalidParams('The list has changed; start again without a cursor');
     const skills = all.slice(from, from + DEFAULTS.pageSize);
     const last = from + skills.length < all.length ? skills.at(-1) : undefined;
-    return { skills, ...(last && { nextCursor: encode(last.uri) }), ...cacheFields(modern) };
+    if (last) return { skills, nextCursor: encode(last.uri), ...cacheFields(modern) };
+    const page = await this.#ofServers(undefined, caller);
+    return { ...page, skills: [...skills, ...page.skills], ...cacheFields(modern) };
+  }
+
+  async #ofServers(cursor: string | undefined, caller: RequestCaller) {
+    const page = await this.#listings.page('skills', SKILLS_LIST_METHOD, 'skills', cursor, caller);
+    const skills = page.items.flatMap(({ server, item }) => throughGateway(server, item) ?? []);
+    return { skills, ...(page.nextCursor !== undefined && { nextCursor: OF_SERVERS + page.nextCursor }) };
   }
 
   async get({ params: { uri }, modern, caller }: ClientRequest): Promise<JsonObject> {
-    const found = await this.#listed.find(String(uri), caller);
-    if (!found) throw invalidParams(`Skill ${uri} not found`);
-    return { skill: found.skill, ...cacheFields(modern) };
+    const own = await this.#listed.find(String(uri), caller);
+    const skill = own?.skill ?? (await this.#getOfServer(String(uri), caller));
+    if (!skill) throw invalidParams(`Skill ${uri} not found`);
+    return { skill, ...cacheFields(modern) };
   }
 
-  /** Whether the URI belongs to a skill; resources of servers have other URIs. */
-  owns(uri: unknown): uri is string {
-    return String(uri).startsWith(SCHEME);
+  /** Null if no server has it. */
+  async #getOfServer(uri: string, caller: RequestCaller): Promise<JsonObject | null> {
+    const named = this.#ofServer(uri);
+    if (!named) return null;
+    const reply = await this.#gateway.request(named.server, SKILLS_GET_METHOD, { uri: named.uri }, caller);
+    return reply.ok ? throughGateway(named.server, reply.value.skill) : null;
   }
 
-  async read(uri: string, caller: Pick<Caller, 'who'>): Promise<JsonObject> {
+  /** A file of PML's own skills; null for all other resources, those of servers' skills among them. */
+  async read(uri: unknown, caller: Pick<Caller, 'who'>): Promise<JsonObject | null> {
+    if (typeof uri !== 'string' || !uri.startsWith(SCHEME)) return null;
     const text = await this.#listed.file(uri, caller);
-    if (text === undefined) throw invalidParams(`Resource ${uri} not found`);
-    return { contents: [{ uri, ...mimeTypeOf(uri), text }] };
+    if (text !== undefined) return { contents: [{ uri, ...mimeTypeOf(uri), text }] };
+    if (!this.#ofServer(uri)) throw invalidParams(`Resource ${uri} not found`);
+    return null;
+  }
+
+  /** The server that the address names, and what it calls the file; null where no such server is attached. */
+  #ofServer(uri: string) {
+    const named = uri.startsWith(SCHEME) ? parseGatewayUri(uri) : null;
+    if (!named || !('server' in named)) return null;
+    const { servers } = this.#gateway.settings();
+    return servers.some(({ name, disabled }) => name === named.server && !disabled) ? named : null;
   }
 
   /** For `resources/list`: the manifests, which refer to the other files. */
@@ -64,6 +112,31 @@ export class Skills {
   template(): JsonObject {
     return { name: SKILLS_EXTENSION_ID, uriTemplate: `${SCHEME}{+path}` };
   }
+}
+
+/**
+ * A server's skill with addresses that lead through the gateway, the name of its server, and a warning if its description
+ * speaks to the model; null if it is not a skill. The rest stays as it is: clients compare it with the manifest.
+ */
+function throughGateway(server: string, sent: unknown): JsonObject | null {
+  const { characters, depth } = weighJson(sent);
+  if (characters > DEFAULTS.maxEntry || depth > DEFAULTS.maxDepth) return null;
+  const { uri, frontmatter, resources, _meta, ...rest } = (sent ?? {}) as JsonObject;
+  const { name, description } = (frontmatter ?? {}) as JsonObject;
+  const isSkill = [uri, name, description].every((text) => typeof text === 'string');
+  if (!isSkill || !String(uri).startsWith(SCHEME)) return null;
+  const files = Array.isArray(resources)
+    ? resources.map((file: JsonObject) => ({ ...file, uri: gatewayUri(server, String(file?.uri)) }))
+    : resources;
+  const warning = warningIn([frontmatter], 'this skill');
+  const told = { 'pml/server': server, ...(warning !== null && { 'pml/warning': warning }) };
+  return {
+    ...rest,
+    uri: gatewayUri(server, String(uri)),
+    frontmatter,
+    resources: files,
+    _meta: { ...(_meta as JsonObject | undefined), ...told },
+  };
 }
 
 function manifestOf({ skill: { uri, frontmatter }, files }: ListedSkill): JsonObject {
