@@ -2,14 +2,22 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeHtml } from './render-page.ts';
 
-/** The plots of the benchmarks page, drawn from the measured tables of other pages, so that they never say something else. */
+/** The plots of measured tables, drawn from these, so that they never say something else. */
 export function benchmarkPlots(root: string): Readonly<Record<string, string>> {
   const read = (name: string) => readFileSync(join(root, 'docs', name), 'utf8');
   const tokens = tableOf(read('tokens.md'), '| way |');
   const curve = tableOf(read('evaluation.md'), '| runs | livemcp');
   const peers = tableOf(read('compare.md'), '|  | how |');
   const growth = tableOf(read('growth.md'), '|  | 1,000 | 10,000 | 100,000 | 1,000,000 |');
+  const mining = tableOf(read('procedures.md'), '| runs | us per run |');
+  const mined = ['us per run', 'heap, MB'].map((name) => ({ name, values: columnOf(mining, name) }));
   return {
+    'docs/images/plot-mining.svg': lines(
+      'Cost of mining one more run, by number of runs before it',
+      mining.rows.map(([runs]) => runs!.replace(',000', 'k')),
+      mined,
+      { from: 0, to: 200 * Math.ceil(Math.max(...mined.flatMap(({ values }) => values)) / 200) },
+    ),
     'docs/images/plot-tokens.svg': bars(
       'Tokens that a model reads per job',
       rowsOf(tokens, 'way', 'tokens in'),

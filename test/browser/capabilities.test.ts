@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseTar } from 'nanotar';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
@@ -13,8 +15,21 @@ import type {
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 import { NARROW } from '../support/launch-browser.ts';
+import { referenceServers } from '../support/mcp-reference-servers.ts';
 
-const dashboard = useDashboard();
+const DESCRIBED = fileURLToPath(new URL('../fixtures/servers/described-server.ts', import.meta.url));
+
+const dashboard = useDashboard({
+  servers: (folder) => {
+    const [described, answers] = [join(folder, 'described.txt'), join(folder, 'answers.json')];
+    writeFileSync(described, 'Greets a person.');
+    writeFileSync(answers, '{"temp":20,"sky":"clear"}');
+    return {
+      ...referenceServers(folder),
+      described: { command: process.execPath, args: [DESCRIBED, described, answers] },
+    };
+  },
+});
 const HOSTILE = 'echo <img src=x onerror="alert(1)">\u202E back';
 
 /** Runs a program until it is a capability that may be called. */
@@ -202,4 +217,37 @@ test('[DASH-65] what a capability is called and made for is text, and fits a nar
     expect(await axe(page), path).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
   }
+});
+
+test('[DASH-92] what a server changed is shown in words, with the capabilities that it broke, while it lasts', async () => {
+  const measuring = (place: string) => `const a = await mcp.described.measure({ place: '${place} east' });
+const b = await mcp.described.measure({ place: '${place} west' });
+return { warmer: a.temp > b.temp };`;
+  const warmer = await teach('tell where it is warmer', ['Oslo', 'Rome'].map(measuring));
+  const look = (count: number, name: string) =>
+    dashboard.api('/execute', {
+      code: `for (let i = 0; i < ${count}; i++) await mcp.described.measure({ place: '${name} ' + i });`,
+    });
+  await look(30, 'before');
+  const page = await dashboard.open('/capabilities');
+  const row = page.getByRole('row').filter({ has: page.getByText(warmer.slug, { exact: true }) });
+  await row.getByText('active').waitFor();
+  const changed = page.getByRole('region', { name: 'Changed tools' });
+  expect(await changed.count()).toBe(0);
+  await writeFile(join(dashboard.folder, 'answers.json'), '{"temperature":20,"sky":"clear"}');
+  await look(12, 'after');
+  await changed.getByText('described:measure', { exact: true }).waitFor();
+  await changed.getByText('"temp" is missing; "temperature" came at the same time').waitFor();
+  const broken = changed
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('link', { name: warmer.slug, exact: true }) });
+  await broken.getByText('quarantined').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await broken.getByRole('link').click();
+  await page.getByRole('heading', { name: warmer.slug, level: 1 }).waitFor();
+  await writeFile(join(dashboard.folder, 'answers.json'), '{"temp":20,"sky":"clear"}');
+  await look(12, 'again');
+  await page.goBack();
+  await row.getByText('active').waitFor();
+  await expect.poll(() => changed.count()).toBe(0);
 });

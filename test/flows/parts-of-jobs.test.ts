@@ -75,6 +75,10 @@ async function partsOf({ gateway }: Opened): Promise<Capability[]> {
   return (await gateway.capabilities.list()).filter(({ evidence }) => evidence.part);
 }
 
+function parametersOf({ parametersSchema }: Capability): string[] {
+  return Object.keys((parametersSchema as { properties: object }).properties);
+}
+
 test('[MINE-6] [PROOF-1] a part that jobs have in common can be called, with parameters, its wiring and its result', async () => {
   const calls: string[] = [];
   const opened = await testGateway({ servers: [shop(calls)] });
@@ -220,4 +224,107 @@ test('[MINE-11] a routine that calls a tool twice is suggested with two values',
   const { plan } = await opened.gateway.suggest(asked('Bern', 'Kyiv'));
   expect(plan.tasks.map(({ capability }) => capability !== undefined)).toEqual([true]);
   expect(Object.values(plan.tasks[0]!.arguments)).toEqual(['Bern', 'Kyiv']);
+  // Said twice, it is one value all the same.
+  const again = await opened.gateway.suggest(`${asked('Bern', 'Kyiv')}, which is not "Bern"`);
+  expect(Object.values(again.plan.tasks[0]!.arguments)).toEqual(['Bern', 'Kyiv']);
+});
+
+test('[MINE-12] what later jobs show to be wired is wired, and proven again', async () => {
+  const others = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const map = {
+    name: 'map',
+    tools: [
+      tool('zip', ({ city }) => ({ zip: `zip-of-${city}` }), needs('city')),
+      tool('distance', ({ from, to }) => ({ way: `${from} ${to}` }), needs('from', 'to')),
+      ...others.map((name) => tool(`other_${name}`, () => 'done', {})),
+    ],
+  };
+  const opened = await testGateway({ servers: [map] });
+  const asked = (from: string, to: string) => `how far is it from "${from}" to "${to}"`;
+  /** As an agent writes it that has seen the results: with the values themselves. */
+  const measure = async (i: number, [from, to]: readonly [string, string], isTurned = false) => {
+    const [a, b] = isTurned ? [to, from] : [from, to];
+    await run(
+      opened,
+      `s${i}`,
+      asked(from, to),
+      `await mcp.map.zip({ city: '${from}' });
+       await mcp.map.zip({ city: '${to}' });
+       const way = await mcp.map.distance({ from: 'zip-of-${a}', to: 'zip-of-${b}' });
+       return [way, await mcp.map.other_${others[i]}({})];`,
+    );
+  };
+  const part = async () =>
+    (await partsOf(opened)).find(
+      ({ evidence }) => evidence.part?.tools.join(' ') === 'map:zip map:zip map:distance',
+    )!;
+  // Tools that are all there is save nothing by being told together.
+  for (let i = 0; i < 40; i++)
+    await run(opened, `o${i}`, `do ${i}`, `return await mcp.map.other_${others[i % 8]}({ i: ${i} });`);
+  await measure(0, ['Rome', 'Oslo']);
+  await measure(1, ['Lima', 'Cairo'], true);
+  expect(parametersOf(await part())).toHaveLength(4);
+  const { id } = await part();
+  const more = [
+    ['Quito', 'Paris'],
+    ['Tunis', 'Delhi'],
+    ['Dakar', 'Sofia'],
+    ['Hanoi', 'Minsk'],
+    ['Accra', 'Seoul'],
+    ['Busan', 'Turin'],
+  ] as const;
+  for (const [i, cities] of more.entries()) await measure(i + 2, cities);
+  expect(await part()).toMatchObject({
+    id,
+    state: 'active',
+    evidence: {
+      part: { wiring: [{}, {}, { from: '#0 zip', to: '#1 zip' }] },
+      proof: { failure: null },
+    },
+  });
+  expect((await part()).evidence.proof?.cases.length).toBeGreaterThan(0);
+  expect(parametersOf(await part())).toHaveLength(2);
+});
+
+test('[PROOF-7] [PLAN-29] a part that was given a secret is proven with the secret hidden, and nothing stores it', async () => {
+  const mail = {
+    name: 'mail',
+    tools: [
+      tool('login', ({ user }) => ({ box: `box-of-${user}`, token: `hunter-${user}-token` }), {
+        inputSchema: {
+          type: 'object',
+          properties: { user: { type: 'string' }, password: { type: 'string' } },
+          required: ['user'],
+        },
+      }),
+      tool('send', ({ box, text }) => ({ sent: `${box}/${text}` }), needs('box', 'text', 'token')),
+      ...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => tool(`other_${name}`, () => 'done', {})),
+    ],
+  };
+  const opened = await testGateway({ servers: [mail] });
+  for (const [i, user] of ['ada', 'ken', 'bob', 'eve'].entries())
+    await run(
+      opened,
+      user,
+      `write to the team of ${user}`,
+      `const { box, token } = await mcp.mail.login({ user: '${user}', password: 'hunter-${user}-2026' });
+       await mcp.mail.send({ box, text: 'news ${i}', token });
+       return await mcp.mail.other_${'abcd'[i]}({});`,
+    );
+  const [part] = await partsOf(opened);
+  expect(part).toMatchObject({
+    state: 'active',
+    evidence: { part: { tools: ['mail:login', 'mail:send'] }, proof: { failure: null } },
+  });
+  // The server does not ask for it, and yet every run gave it.
+  expect(parametersOf(part!)).toContain('password');
+  const [tested] = await opened.gateway.capabilities.test(part!.slug);
+  expect(tested!.status).toBe('passed');
+  expect(tested!.cases.length).toBeGreaterThan(1);
+  expect(JSON.stringify([part, tested])).not.toContain('hunter-');
+  const stored = await opened.store.traces.list({ limit: 50 });
+  expect(JSON.stringify(stored)).not.toContain('hunter-');
+  const { plan } = await opened.gateway.suggest('write to the team of eve', { sessionId: 'eve' });
+  expect(plan.inputs.map(({ name }) => name)).toEqual(expect.arrayContaining(['password', 'token']));
+  expect(JSON.stringify(plan)).not.toContain('[redacted]');
 });

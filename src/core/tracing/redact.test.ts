@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
-import { createRedactor, REDACTED } from './redact.ts';
+import { createRedactor, knownPart, REDACTED } from './redact.ts';
 
 /** Every string of a value, keys included. */
 function stringsOf(value: unknown): string[] {
@@ -460,4 +460,17 @@ describe('limits', () => {
       expect(redact(text).length).toBeLessThan(200_000);
     }
   });
+});
+
+test('[PLAN-29] of a stored value, what was hidden or cut is left out, and all else stays in its place', () => {
+  const stored = createRedactor([])({
+    user: 'ada',
+    password: 'hunter2-hunter2',
+    list: ['a', { token: 'hunter3-hunter3' }],
+  });
+  expect(knownPart(stored)).toEqual({ user: 'ada', list: ['a', {}] });
+  expect(knownPart(['[redacted]', 'b'])).toEqual([null, 'b']);
+  expect(knownPart('Bearer [redacted]')).toBeUndefined();
+  const whole = { a: [1, null, { b: 'c' }] };
+  expect(knownPart(whole)).toBe(whole);
 });

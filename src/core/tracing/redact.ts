@@ -32,6 +32,24 @@ export function isWhole(stored: unknown): boolean {
   return !ANY_MARKER.test(JSON.stringify(stored) ?? '');
 }
 
+/**
+ * A stored value without what was hidden or cut, which nobody knows: fields are left out, and items of lists are null, so
+ * that the others stay in their places.
+ */
+export function knownPart(stored: unknown): unknown {
+  return isWhole(stored) ? stored : known(stored);
+
+  function known(value: unknown): unknown {
+    if (typeof value === 'string') return ANY_MARKER.test(value) ? undefined : value;
+    if (Array.isArray(value)) return value.map((item) => known(item) ?? null);
+    if (value === null || typeof value !== 'object') return value;
+    const fields = Object.entries(value).map(([name, item]) => [name, known(item)] as const);
+    return Object.fromEntries(
+      fields.filter(([name, item]) => item !== undefined && !ANY_MARKER.test(name) && name !== CUT_KEYS),
+    );
+  }
+}
+
 const DEFAULTS = {
   /** Longest string kept, in UTF-16 units. */
   maxString: 64 * 1024,

@@ -3,6 +3,7 @@ import { type LearnedSlot, learnSlots, mergeObservation } from '../../core/capab
 import { identityOf } from '../../core/capabilities/template.ts';
 import { type Part, PartMiner } from '../../core/planning/parts/part-miner.ts';
 import { type InnerRoutine, partPrograms } from '../../core/planning/parts/part-program.ts';
+import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -89,7 +90,8 @@ async function learnPart(
 ): Promise<Capability | null> {
   const { capabilities } = lessons;
   const known = capabilities.all().find(({ evidence }) => evidence.part?.key === part.key);
-  if (known) return await seenMore(capabilities, known, part, trace);
+  if (known)
+    return await capabilities.put(rewired(lessons, known, part, trace) ?? seenMore(known, part, trace));
   const made = madeOf(lessons, part, trace);
   const isNew = made && !capabilities.byCodeHash(made.codeHash) && (await hasRoom(capabilities, part));
   return isNew ? await capabilities.put(made) : null;
@@ -123,23 +125,43 @@ function containsRun(whole: readonly string[], part: readonly string[]): boolean
 }
 
 /** Seen in more jobs; written down now and then, since every run sees some. */
-async function seenMore(
-  registry: CapabilityRegistry,
-  known: Capability,
-  part: Part,
-  { runId }: ExecutionTrace,
-): Promise<Capability> {
+function seenMore(known: Capability, part: Part, { runId }: ExecutionTrace): Capability {
   const { evidence } = known;
   const runIds = [...new Set([...evidence.runIds, runId])].slice(-DEFAULTS.runIds);
   const { support, gain, intents } = part;
   const before = evidence.part!;
   const more = support - before.support;
-  return await registry.put({
+  return {
     ...known,
     uses: known.uses + more,
     successes: known.successes + more,
     evidence: { ...evidence, runIds, intents: [...intents], part: { ...before, support, gain } },
-  });
+  };
+}
+
+/**
+ * The same part, written again, once more jobs show that its steps take their values from elsewhere than its first two had
+ * it; to be proven again. Null where nothing changed, or where somebody calls it as it is.
+ */
+function rewired(
+  lessons: CapabilityLessons,
+  known: Capability,
+  part: Part,
+  trace: ExecutionTrace,
+): Capability | null {
+  const before = canonicalJson(known.evidence.part?.wiring);
+  const wiring = canonicalJson(part.wiring.map((wired) => Object.fromEntries(wired)));
+  if (wiring === before || !isUntouched(known, lessons.capabilities)) return null;
+  const made = madeOf(lessons, part, trace);
+  const same = made && lessons.capabilities.byCodeHash(made.codeHash);
+  if (!made || (same && same.id !== known.id)) return null;
+  const { id, slug, description, intentText, createdAt, revision } = known;
+  const { runIds } = seenMore(known, part, trace).evidence;
+  return {
+    ...made,
+    ...{ id, slug, description, intentText, createdAt, revision },
+    evidence: { ...made.evidence, runIds },
+  };
 }
 
 /** Of too many, the one that saves least goes. */

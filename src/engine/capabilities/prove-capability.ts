@@ -2,7 +2,12 @@ import { jobProgram } from '../../core/capabilities/job-program.ts';
 import type { LearnedSlot } from '../../core/capabilities/parameters.ts';
 import { identityOf, inOrderOf } from '../../core/capabilities/template.ts';
 import { checkArguments } from '../../core/capabilities/validate-arguments.ts';
-import { occurrencesEnding, readCall, type SessionCall } from '../../core/planning/parts/part-occurrences.ts';
+import {
+  givenIn,
+  occurrencesEnding,
+  readCall,
+  type SessionCall,
+} from '../../core/planning/parts/part-occurrences.ts';
 import { partPrograms } from '../../core/planning/parts/part-program.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { isStep, jobEvents } from '../../core/tracing/jobs.ts';
@@ -15,6 +20,7 @@ import { isJsonObject } from '../../core/vocabulary/read-wire.ts';
 import type { Caller } from '../caller.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type Difference, type TapedCall, tapeOf } from '../code/cassette.ts';
+import { rememberedCall } from '../learning/learnable-run.ts';
 import type { Capability, CapabilityProof, JsonObject, Settings } from '../ports.ts';
 import { play, type Recording, recordingOf } from '../runs/replay-run.ts';
 import { ofOneRun } from '../runs/run.ts';
@@ -354,16 +360,16 @@ async function partCases(
     const read: SessionCall[] = [];
     for (const { call, trace: of } of near) {
       const { node: tool, args, outcome } = call;
-      const told = { tool, arguments: args as JsonObject, result: recordedValue(outcome?.result) };
+      const told = rememberedCall(tool, args as JsonObject, outcome?.result);
       read.push(readCall(told, read, of.intentText ?? '', 0));
     }
     return occurrencesEnding(read).flatMap(({ steps, origins }) => {
       if (steps.map(({ call }) => call.tool).join(' ') !== part.tools.join(' ')) return [];
-      const example = { arguments: steps.map(({ call }) => call.arguments), result: null, origins };
+      const example = { ...givenIn(steps), result: null, origins };
       const whole = { ...part, wiring, owner, visibility, intents: [], examples: [example] };
       const [code] = partPrograms(whole, { required: requiredArguments(catalogue), inner });
-      const args = code === undefined ? null : argumentsIn(scope, capability, code, {});
       const taken = steps.map(({ place }) => near[place]!);
+      const args = code === undefined ? null : argumentsIn(scope, capability, code, hiddenIn(steps, taken));
       const one =
         args &&
         joinedCase(
@@ -375,4 +381,12 @@ async function partCases(
       return one ? [one] : [];
     });
   });
+}
+
+/** What was hidden stands for itself: the routine must hand it on to where it was given. */
+function hiddenIn(steps: readonly SessionCall[], taken: readonly { readonly call: TapedCall }[]): JsonObject {
+  const given = steps.flatMap(({ call: { hidden = [] } }, i) =>
+    hidden.map((name) => [name, (taken[i]!.call.args as JsonObject)[name]] as const),
+  );
+  return Object.fromEntries(given);
 }

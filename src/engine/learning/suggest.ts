@@ -93,7 +93,7 @@ export async function suggest(parts: SuggestParts, intent: string): Promise<Sugg
   const { plan, edges, guesses } = suggestPlan(sketch, {
     graph,
     arcs: arcsOf(graph.snapshot()),
-    capabilities: covering(capabilities),
+    capabilities: covering(capabilities, catalogue),
     reliabilityOf: (node) => {
       const { calls, failures } = graph.statisticsOf(node);
       return wilsonLowerBound(calls - failures, calls);
@@ -116,23 +116,33 @@ export async function suggest(parts: SuggestParts, intent: string): Promise<Sugg
 
 /**
  * Arguments by analogy; those of a capability are those of the tools that its parameters go to. Where it calls a tool
- * twice, the second call gets what the intent says besides what the first one took.
+ * twice, each call goes by what calls at its place were given, and the second gets what the intent says besides what the
+ * first one took.
  */
 function fillFrom({ callsOf, earlier }: RememberedCalls, catalogue: Catalogue, intent: string): Fill {
-  const ofTool = (tool: string, schema: unknown, planned: ReadonlyMap<string, string>, said = intent) =>
-    fillArguments({ intent: said, schema, past: callsOf(tool, intent), earlier, planned });
+  const ofTool = (
+    tool: string,
+    schema: unknown,
+    planned: ReadonlyMap<string, string>,
+    past = callsOf(tool, intent),
+    said = intent,
+  ) => fillArguments({ intent: said, schema, past, earlier, planned });
   return ({ body, schema, slots = [] }, planned) => {
     if (body.tool !== undefined) return ofTool(body.tool, schema, planned);
     const filled = new Map<string, FilledArgument>();
     for (const [tool, own] of Map.groupBy(slots, (slot) => slot.tool)) {
       let left = intent;
-      for (const call of callsIn(own)) {
-        const known = ofTool(tool, catalogue.get(tool as ToolId)?.tool.inputSchema, planned, left);
+      const past = callsOf(tool, intent);
+      const calls = callsIn(own);
+      for (const [nth, call] of calls.entries()) {
+        const alike = calls.length === 1 ? [] : past.filter((one) => one.nth === nth);
+        const schema = catalogue.get(tool as ToolId)?.tool.inputSchema;
+        const known = ofTool(tool, schema, planned, alike.length === 0 ? past : alike, left);
         for (const { parameter, name } of call) {
           const found = known.get(name);
           if (!found) continue;
           filled.set(parameter, found);
-          if (found.isSaid) left = left.replace(String(found.value), ' ');
+          if (found.isSaid) left = left.replaceAll(String(found.value), ' ');
         }
       }
     }
@@ -182,20 +192,22 @@ function taskOf(tool: ToolDefinition, chance: number, reason: string): SketchedT
 }
 
 /** Those that may stand in for tasks, as the planner sees them. */
-function covering(capabilities: readonly Capability[]): CoveringCapability[] {
+function covering(capabilities: readonly Capability[], catalogue: Catalogue): CoveringCapability[] {
   const bySlug = new Map(capabilities.map((one) => [one.slug, one]));
   return capabilities
     .filter(({ state }) => state === 'active')
     .map((capability) => {
-      const { id, slug, parametersSchema, toolsUsed, successes, uses, evidence } = capability;
+      const { id, slug, parametersSchema, toolsUsed, toolInvocations, successes, uses, evidence } =
+        capability;
       const last = evidence.part?.tools.at(-1);
       return {
         node: capabilityNode(id),
         slug,
         schema: parametersSchema,
         tools: toolsUsed.filter((node) => kindOf(node) === 'tool'),
+        calls: toolInvocations.map((call) => (call as { tool: string }).tool),
         reliability: wilsonLowerBound(successes, uses),
-        slots: slotsOf(capability, bySlug),
+        slots: [...slotsOf(capability, bySlug), ...unrecordedSlots(capability, catalogue)],
         ...(last !== undefined && { gives: last as NodeId }),
       };
     });
@@ -215,6 +227,26 @@ function slotsOf(
     if (!inner || depth >= DEFAULTS.nested) return [];
     const found = slotsOf(inner, bySlug, depth + 1).find((slot) => slot.parameter === name);
     return found ? [{ ...found, parameter }] : [];
+  });
+}
+
+/** Parameters of a part that were never recorded have the name of the argument they go to. */
+function unrecordedSlots(
+  { evidence, parametersSchema, template }: Capability,
+  catalogue: Catalogue,
+): ParameterSlot[] {
+  if (!evidence.part) return [];
+  const known = new Set((template.slots as readonly LearnedSlot[]).map(({ parameter }) => parameter));
+  const { properties = {} } = parametersSchema as { properties?: object };
+  const tools = new Set(evidence.part.tools);
+  return Object.keys(properties).flatMap((name) => {
+    if (known.has(name)) return [];
+    const takes = (id: string) => {
+      const schema = catalogue.get(id as ToolId)?.tool.inputSchema as { properties?: object } | undefined;
+      return Object.hasOwn(schema?.properties ?? {}, name);
+    };
+    const tool = [...tools].find(takes);
+    return tool === undefined ? [] : [{ parameter: name, tool, name }];
   });
 }
 

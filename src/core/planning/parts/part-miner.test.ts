@@ -49,6 +49,17 @@ test('[MINE-1] a part is found in two jobs, across runs of a session, with what 
   expect(mined([...OTHERS, ...order('a', 'x12')])).toEqual([]);
 });
 
+test('[MINE-6] a result that repeats what its call was given is not where a value comes from', () => {
+  const job = (session: string, id: string) =>
+    run(session, session, [
+      { tool: 'shop:details', arguments: { order: id }, result: { order: id, state: 'open' } },
+      { tool: 'shop:cancel', arguments: { order: id } },
+    ]);
+  const [part] = mined([...OTHERS, job('a', 'o-1'), job('b', 'o-2'), job('c', 'o-3')]);
+  expect(Object.fromEntries(part!.wiring[1]!)).toEqual({ order: '=0 order' });
+  expect(sourceOf(part!, 1, 'order')).toEqual({ kind: 'shared', step: 0, name: 'order' });
+});
+
 test('[MINE-1] one job counts once, however often it repeats the part', () => {
   const pair = (id: string) => order('a', id)[0]!.calls;
   expect(mined([...OTHERS, run('a', 'buy', [...pair('x1'), ...pair('x2'), ...pair('x3')])])).toEqual([]);

@@ -1,6 +1,12 @@
 import type { Ownership } from '../../vocabulary/principal.ts';
 import type { RememberedRun } from '../suggest/call-memory.ts';
-import { type Occurrence, occurrencesEnding, readCall, type SessionCall } from './part-occurrences.ts';
+import {
+  givenIn,
+  type Occurrence,
+  occurrencesEnding,
+  readCall,
+  type SessionCall,
+} from './part-occurrences.ts';
 
 const DEFAULTS = {
   /** Calls of a session that a part may reach back over. */
@@ -49,6 +55,8 @@ export interface Part extends Ownership {
 
 export interface PartExample extends Pick<Occurrence, 'origins'> {
   readonly arguments: readonly Readonly<Record<string, unknown>>[];
+  /** By step: names of arguments it was given too, whose values were not recorded. */
+  readonly hidden: readonly (readonly string[])[];
   readonly result: unknown;
 }
 
@@ -257,11 +265,11 @@ function newEntry(
 
 /** Null where it is too long to be remembered. */
 function exampleOf({ steps, origins }: Occurrence): PartExample | null {
-  const given = steps.map(({ call }) => call.arguments);
+  const given = givenIn(steps);
   if (JSON.stringify(given).length > DEFAULTS.characters) return null;
   const result = steps.at(-1)!.call.result;
   const isShort = (JSON.stringify(result)?.length ?? 0) <= DEFAULTS.characters;
-  return { arguments: given, result: isShort ? result : undefined, origins };
+  return { ...given, result: isShort ? result : undefined, origins };
 }
 
 function vote({ votes }: Entry, { steps, origins }: Occurrence): void {
@@ -277,11 +285,15 @@ function vote({ votes }: Entry, { steps, origins }: Occurrence): void {
   }
 }
 
-/** Where most of the occurrences have an argument from the same place, it comes from there. */
+/**
+ * Where most of the occurrences have an argument from the same place, it comes from there. A result that only repeats what
+ * its call was given is not where it comes from.
+ */
 function wiringOf({ tools, votes }: Entry): ReadonlyMap<string, string>[] {
   const wired = tools.map(() => new Map<string, string>());
   const read = [...votes].map(([key, count]) => ({ key, count, told: JSON.parse(key) as unknown[] }));
-  read.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+  const isResult = (told: readonly unknown[]) => Number(String(told[2]).startsWith('#'));
+  read.sort((a, b) => isResult(a.told) - isResult(b.told) || b.count - a.count || (a.key < b.key ? -1 : 1));
   for (const { told, count } of read) {
     const [step, name, origin] = told as [number, string, string?];
     const given = votes.get(JSON.stringify([step, name])) ?? 0;

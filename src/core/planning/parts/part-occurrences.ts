@@ -40,6 +40,14 @@ export interface Occurrence {
   readonly origins: readonly ReadonlyMap<string, readonly string[]>[];
 }
 
+/** By step: what it was given, and the names of what it was given besides. */
+export function givenIn(steps: readonly SessionCall[]) {
+  return {
+    arguments: steps.map(({ call }) => call.arguments),
+    hidden: steps.map(({ call }) => call.hidden ?? []),
+  };
+}
+
 /** A call behind those that its session had before it. */
 export function readCall(
   call: RememberedCall,

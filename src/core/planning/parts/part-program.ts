@@ -40,8 +40,8 @@ export function partPrograms(part: Part, options: PartProgramOptions = {}): stri
   }
 }
 
-function shapeOf({ arguments: given }: PartExample): string {
-  return JSON.stringify(given.map((step) => Object.keys(step).sort()));
+function shapeOf({ arguments: given, hidden }: PartExample): string {
+  return JSON.stringify(given.map((step, i) => [Object.keys(step).sort(), hidden[i]!.toSorted()]));
 }
 
 /** Where an argument comes from in the end: what is the same as an argument that was taken is taken too. */
@@ -59,7 +59,8 @@ function printed(part: Part, example: PartExample, { required, inner = [] }: Par
   const constants = new Map<string, { readonly name: string; readonly value: unknown }>();
   const steps = part.tools.map((tool, step): ProgramCall => {
     const given = example.arguments[step]!;
-    const missing = (required?.(tool) ?? []).filter((name) => !Object.hasOwn(given, name));
+    const needed = new Set([...(required?.(tool) ?? []), ...example.hidden[step]!]);
+    const missing = [...needed].filter((name) => !Object.hasOwn(given, name));
     const takes: { toPath: string; call: number; fromPath: string }[] = [];
     const code: Record<string, string> = Object.fromEntries(missing.map((name) => [name, accessTo(name)]));
     for (const name of Object.keys(given)) {
@@ -119,9 +120,14 @@ function withInner(part: Part, calls: readonly Nested[], routine: InnerRoutine):
   const steps = at === -1 ? [] : calls.slice(at, at + size);
   if (steps.length < size || steps.includes(null)) return [...calls];
   const last = at + size - 1;
-  const isSame = tools.every((_, k) =>
-    [...wiring[k]!].every(([name, origin]) => part.wiring[at + k]!.get(name) === shifted(origin, at)),
-  );
+  // What a step takes from another of them in one, it takes from there in the other as well.
+  const isSame = tools.every((_, k) => {
+    const own = [...part.wiring[at + k]!].filter(([, origin]) => stepIn(origin) >= at);
+    return (
+      own.length === wiring[k]!.size &&
+      own.every(([name, origin]) => wiring[k]!.has(name) && origin === shifted(wiring[k]!.get(name)!, at))
+    );
+  });
   const isUsedInside = calls.some(
     (call, i) => i > last && call?.takes.some((take) => take.call >= at && take.call < last),
   );
@@ -145,8 +151,12 @@ function withInner(part: Part, calls: readonly Nested[], routine: InnerRoutine):
 }
 
 function shifted(origin: string, by: number): string {
-  const gap = origin.indexOf(' ');
-  return `${origin[0]}${Number(origin.slice(1, gap)) + by}${origin.slice(gap)}`;
+  return `${origin[0]}${stepIn(origin) + by}${origin.slice(origin.indexOf(' '))}`;
+}
+
+/** The step that an origin names. */
+function stepIn(origin: string): number {
+  return Number(origin.slice(1, origin.indexOf(' ')));
 }
 
 /** Without the steps that others stand for; references are counted again. */

@@ -18,6 +18,8 @@ const DEFAULTS = {
 export interface RememberedCall {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** Names of arguments it was given too, whose values were not recorded. */
+  readonly hidden?: readonly string[];
   /** As programs see it; undefined where it failed. */
   readonly result?: unknown;
 }
@@ -81,6 +83,7 @@ export class CallMemory {
     return [...(this.#byTool.get(tool) ?? [])].filter(isSeen).flatMap((run) => {
       const likeness = this.#likeness(asked, run.words);
       let within: EarlierValue[] = [];
+      let nth = 0;
       return run.calls.flatMap((call): PastCall[] => {
         const before = within;
         within = [...within, ...valuesOfCall(call)];
@@ -92,6 +95,7 @@ export class CallMemory {
             arguments: call.arguments,
             earlier: run.earlier,
             within: before,
+            nth: nth++,
             likeness,
           },
         ];

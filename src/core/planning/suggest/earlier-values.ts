@@ -28,6 +28,8 @@ export interface PastCall {
   readonly earlier: readonly EarlierValue[];
   /** Of its run, before it. */
   readonly within: readonly EarlierValue[];
+  /** Its place among the calls of the tool in its run. */
+  readonly nth: number;
   /** How much alike its intent and the new one are, in [0, 1]. */
   readonly likeness: number;
 }

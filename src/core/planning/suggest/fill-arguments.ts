@@ -55,7 +55,7 @@ export interface FillRequest {
 /**
  * Arguments by analogy: a value of a past call that stood in its intent, or that an earlier call of its session had, is a
  * slot; what stands at the like place now fills it. A value that never changed stays. Optional arguments are given where
- * past calls gave them. Where there are no past calls, names and types alone decide.
+ * past calls gave them. Without past calls, names and types alone decide.
  */
 export function fillArguments(request: FillRequest): Map<string, FilledArgument> {
   const { intent, schema, past, earlier, planned } = request;

@@ -169,6 +169,20 @@ describe('capabilities', () => {
     ...over,
   });
 
+  test('[PLAN-28] of routines that make the same calls, the one that asks for least is planned', () => {
+    const calls = [a, b];
+    const job = covering({ slug: 'asks', schema: schemaOf(['path', 'id']), calls });
+    const part = covering({ slug: 'knows', calls, gives: b, reliability: 0.8 });
+    const longer = covering({ slug: 'other', schema: schemaOf([]), calls: [a, b, b], gives: b });
+    const sketch = { tasks: [taskOf(a), taskOf(b)], edges: [edge(0, 1, 0.9)] };
+    const planned = (capabilities: CoveringCapability[]) =>
+      suggestPlan(sketch, knowledgeOf(new TypedGraph(), capabilities)).plan.tasks.map(
+        (one) => one.capability,
+      );
+    expect(planned([job, part, longer])).toEqual(['knows']);
+    expect(planned([job, longer])).toEqual(['asks']);
+  });
+
   test('[PLAN-8] {a, b} -> x is not reachable from a alone', () => {
     const arc = { id: 'x', tail: [a, b], head: x, cost: 1 };
     expect(new Hyperpaths([a], [arc]).pathTo(x)).toBeNull();

@@ -82,6 +82,8 @@ export interface CoveringCapability {
   readonly schema: unknown;
   /** Tools it calls, without repeats. */
   readonly tools: readonly NodeId[];
+  /** The same with repeats, in order. */
+  readonly calls?: readonly string[];
   /** Lower bound of its success rate. */
   readonly reliability: number;
   readonly slots?: readonly ParameterSlot[];
@@ -91,8 +93,7 @@ export interface CoveringCapability {
 
 /**
  * Puts a capability in place of consecutive tasks that are exactly what it calls, where it is more reliable
- * than they are one by one; whole jobs come before parts of jobs, and of these the one that covers most. What waited for
- * one of them waits for the whole. `reliabilityOf` tells that of a single tool.
+ * than they are one by one. What waited for one of them waits for the whole. `reliabilityOf` tells that of a single tool.
  */
 function coverWithCapabilities(
   sketch: PlanSketch,
@@ -101,14 +102,11 @@ function coverWithCapabilities(
   graph: TypedGraph,
 ): PlanSketch {
   const planned = new Set(sketch.tasks.map(({ node }) => node));
-  const offered = capabilities
-    .filter(({ tools }) => tools.length >= DEFAULTS.leastTasks && tools.every((tool) => planned.has(tool)))
-    .toSorted(
-      (a, b) =>
-        Number(a.gives !== undefined) - Number(b.gives !== undefined) ||
-        b.tools.length - a.tools.length ||
-        b.reliability - a.reliability,
-    );
+  const offered = inTurn(
+    capabilities.filter(
+      ({ tools }) => tools.length >= DEFAULTS.leastTasks && tools.every((tool) => planned.has(tool)),
+    ),
+  );
   return offered.reduce((plan, capability) => {
     const covered = coveredBy(plan, capability);
     if (!covered || !areConsecutive(plan, covered) || hidesValues(plan, covered, capability, graph))
@@ -116,6 +114,26 @@ function coverWithCapabilities(
     const oneByOne = capability.tools.reduce((product, tool) => product * reliabilityOf(tool), 1);
     return capability.reliability > oneByOne ? contract(plan, covered, capability) : plan;
   }, sketch);
+}
+
+/**
+ * Whole jobs before parts of jobs, and of these the one that covers most; but of those that make the same calls the one
+ * that asks for least: it knows where the rest comes from.
+ */
+function inTurn(capabilities: readonly CoveringCapability[]): CoveringCapability[] {
+  const byJob = (a: CoveringCapability, b: CoveringCapability) =>
+    Number(a.gives !== undefined) - Number(b.gives !== undefined) ||
+    b.tools.length - a.tools.length ||
+    b.reliability - a.reliability;
+  const same = Map.groupBy(capabilities, ({ node, calls }) => calls?.join(' ') ?? node);
+  return [...same.values()]
+    .map((group) => group.toSorted(byJob))
+    .sort(([a], [b]) => byJob(a!, b!))
+    .flatMap((group) => group.toSorted((a, b) => askedBy(a) - askedBy(b)));
+}
+
+function askedBy({ schema }: CoveringCapability): number {
+  return Object.keys((schema as { properties?: object } | null)?.properties ?? {}).length;
 }
 
 /** Of a part only the last result can be referred to: what others took from its other tools would be lost. */

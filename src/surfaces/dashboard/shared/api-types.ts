@@ -52,6 +52,8 @@ export type Capabilities = Answer<'list_capabilities'>;
 export type CapabilitySummary = Capabilities['capabilities'][number];
 export type Capability = Answer<'get_capability'>;
 
+export type Drift = Answer<'list_drift'>;
+
 export type Learning = Answer<'get_learning'>;
 export type Gate = Learning['gate'];
 

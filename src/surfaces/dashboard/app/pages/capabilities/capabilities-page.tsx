@@ -1,7 +1,8 @@
 import './capabilities.css';
-import type { CapabilitySummary } from '../../../shared/api-types.ts';
+import type { CapabilitySummary, Drift } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { kindOf } from '../../../shared/vocabulary.ts';
+import { getJson } from '../../api.ts';
 import { CapabilityName, StatusBadge } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
@@ -9,6 +10,7 @@ import { Await, EmptyState } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { number, percent, plural, shownLine } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
+import { useResource } from '../../resource.ts';
 import { location, route, setQuery } from '../../router.ts';
 import { CapabilityView } from './capability-view.tsx';
 
@@ -25,10 +27,54 @@ function CapabilityList() {
   return (
     <>
       <PageHead title="Capabilities" lead="Code that succeeded repeatedly, with a name and parameters." />
+      <ChangedTools />
       <Await of={known.state.value} retry={known.reload} lines={8}>
         {({ capabilities }) => (capabilities.length === 0 ? <NoneYet /> : <Found all={capabilities} />)}
       </Await>
     </>
+  );
+}
+
+/** What servers changed, and what became of the capabilities that rest on it; nothing while nothing changed. */
+function ChangedTools() {
+  const { state } = useResource<Drift>('drift', {
+    load: (signal) => getJson('/drift', {}, signal),
+    reloadOn: ({ type }) =>
+      type === 'drift_changed' || type === 'capability_changed' || type === 'catalogue_changed',
+  });
+  const { drift = [] } = state.value.data ?? {};
+  if (drift.length === 0) return null;
+  return (
+    <Panel title="Changed tools">
+      {drift.map(({ tool, of, since, changes, capabilities }) => (
+        <section key={`${tool} ${of}`} class="capability-drift">
+          <p>
+            <span class="strong mono">{shownLine(tool, 80)}</span>{' '}
+            {of === 'answers' ? 'answers differently' : 'has another definition, which nobody accepted yet'}
+            {since !== null && (
+              <>
+                {' '}
+                <Time at={since} />
+              </>
+            )}
+          </p>
+          <ul>
+            {changes.map(({ words }) => (
+              <li key={words}>{shownLine(words, 300)}</li>
+            ))}
+            {capabilities.map(({ slug, state: became, retested }) => (
+              <li key={slug}>
+                <a class="mono" href={href.capability(slug)}>
+                  {shownLine(slug, 80)}
+                </a>{' '}
+                <StatusBadge status={became} />
+                {retested !== null && <span class="cell-note muted">{shownLine(retested, 300)}</span>}
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </Panel>
   );
 }
 
