@@ -245,7 +245,7 @@ export interface ResourceParts {
 }
 
 /** The resources of every server as `pml://<server>/<uri>`, oversized results, and skills. */
-export class Resources {
+class Resources {
   readonly #gateway: Gateway;
   readonly #listings: Listings;
   readonly #results: KeptResults;

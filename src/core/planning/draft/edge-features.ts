@@ -289,7 +289,7 @@ export interface Like {
  * Shares of edges and orders among past runs, each weighted by the set it shares and by its intent, more
  * and less sharply; and the edges of the one run that is most alike in both.
  */
-export function nearRuns(places: readonly number[], cosines: ArrayLike<number>, view: HistoryView) {
+function nearRuns(places: readonly number[], cosines: ArrayLike<number>, view: HistoryView) {
   const { sharpSet, sharpIntent, sharper } = DEFAULTS;
   const { runs } = view.history;
   const n = places.length;
@@ -368,7 +368,7 @@ function pairsWithin(edges: readonly PlacePair[], at: ReadonlyMap<number, number
 }
 
 /** The same of pairs of candidates that are like these two, for those never seen together. */
-export function likePairs(like: readonly (readonly Like[])[], view: HistoryView) {
+function likePairs(like: readonly (readonly Like[])[], view: HistoryView) {
   const n = like.length;
   const edges = new Float64Array(n * n);
   const before = new Float64Array(n * n);

@@ -102,11 +102,7 @@ function eventRoutes(api: Hono, { events }: Gateway, life: string, options: Even
 }
 
 /** Mounts the route of each operation that has one, and all operations by name. */
-export function mountOperations(
-  api: Hono,
-  operations: readonly AnyOperation[],
-  shared: OperationContext,
-): void {
+function mountOperations(api: Hono, operations: readonly AnyOperation[], shared: OperationContext): void {
   const answer = async (context: Context, operation: AnyOperation, input: unknown) => {
     const logins = loginsOf(context);
     return await operation.run({ ...shared, ...(logins && { logins }) }, input, callerOf(context));

@@ -318,7 +318,7 @@ function Heads({ heads }: { heads: readonly PartInsight[] }) {
 }
 
 /** Whether the ranker is in use, and why, in words. */
-export function GateState({ of: { gate, model, embedding } }: { of: Learning }) {
+function GateState({ of: { gate, model, embedding } }: { of: Learning }) {
   return (
     <Panel
       title="Serving?"

@@ -240,7 +240,7 @@ const CHOICES = {
 } as const;
 
 /** The filter bar of the list. */
-export function RunFilterBar({ filters }: { filters: RunFilters }) {
+function RunFilterBar({ filters }: { filters: RunFilters }) {
   const servers = useServers().state.value.data?.servers ?? [];
   return (
     <search class="filters" aria-label="Filter runs">
@@ -269,24 +269,24 @@ export function RunFilterBar({ filters }: { filters: RunFilters }) {
   );
 }
 
-export function currentFilters(): RunFilters {
+function currentFilters(): RunFilters {
   return filtersIn(FILTERS);
 }
 
 /** The list's address with changes; resets the page unless it is among them. */
-export function listHref(changes: Query): string {
+function listHref(changes: Query): string {
   const { query } = location.value;
   const kept = Object.fromEntries([...query].filter(([name]) => name !== 'before'));
   return withQuery('/runs', { ...kept, ...changes });
 }
 
 /** Query for the API; unfinished runs have no trace yet. */
-export function apiQuery({ time, status, ...rest }: RunFilters, now: number): Query {
+function apiQuery({ time, status, ...rest }: RunFilters, now: number): Query {
   return { ...rest, ...(status !== 'running' && { status }), since: sinceOf(time, now) };
 }
 
 /** The same filter for a live run. Its kind is known only at its end. */
-export function isShown(row: RunRow, filters: RunFilters): boolean {
+function isShown(row: RunRow, filters: RunFilters): boolean {
   const { q, status, kind, server, tool, session } = filters;
   return (
     (q === undefined || row.title.toLowerCase().includes(q.toLowerCase())) &&
