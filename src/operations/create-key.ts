@@ -6,7 +6,7 @@ import { deciderOf } from './operation-context.ts';
 
 export const createKey = operation({
   name: 'create_key',
-  right: 'bridge',
+  right: 'keys',
   summary: 'Creates an API key, which is returned only once',
   input: z.strictObject({
     name: z.string(),

@@ -70,7 +70,7 @@ export const apiKey = z
 
 export const listKeys = operation({
   name: 'list_keys',
-  right: 'bridge',
+  right: 'keys',
   summary: 'The API keys of people and agents',
   input: z.strictObject({
     /** Includes revoked keys. */

@@ -5,7 +5,7 @@ import { deciderOf } from './operation-context.ts';
 
 export const revokeKey = operation({
   name: 'revoke_key',
-  right: 'bridge',
+  right: 'keys',
   summary: 'Revokes an API key immediately',
   input: z.strictObject({
     /** Name or id of the key. */

@@ -5,7 +5,7 @@ import { deciderOf } from './operation-context.ts';
 
 export const setKeyScope = operation({
   name: 'set_key_scope',
-  right: 'bridge',
+  right: 'keys',
   summary: 'Sets what a key may use and how much, from its next request on',
   input: z.strictObject({
     /** Name or id of the key. */

@@ -5,7 +5,7 @@ import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { clientTypes } from '../../scripts/bundle/client-types.ts';
 import { connect } from '../../src/client.ts';
-import { may } from '../../src/engine/people/roles.ts';
+import { may, type Right } from '../../src/engine/people/roles.ts';
 import { type AnyOperation, operation } from '../../src/operations/operation.ts';
 import { operationClient } from '../../src/operations/operation-client.ts';
 import { operationContext } from '../../src/operations/operation-context.ts';
@@ -291,11 +291,12 @@ test('[OP-11] what commands print with --json has exactly the fields of the outp
 });
 
 test('[OP-12] what only the owner of the data folder may do is refused to every key', () => {
-  const owners = OPERATIONS.filter(({ right }) => right === 'bridge').map(({ name }) => name);
+  const withRight = (wanted: Right) =>
+    OPERATIONS.filter(({ right }) => right === wanted).map(({ name }) => name);
+  const owners = withRight('bridge');
+  expect(withRight('keys').toSorted()).toEqual(['create_key', 'list_keys', 'revoke_key', 'set_key_scope']);
   expect(owners).toEqual(
     expect.arrayContaining([
-      'create_key',
-      'revoke_key',
       'set_server_credentials',
       'start_server_login',
       'import_capability',
@@ -308,7 +309,9 @@ test('[OP-12] what only the owner of the data folder may do is refused to every 
   );
   const { rightFor } = routeRights();
   for (const name of owners) expect(rightFor('POST', `/api/operations/${name}`)).toBe('bridge');
-  for (const role of ['viewer', 'agent', 'operator'] as const) expect(may({ role }, 'bridge')).toBe(false);
+  for (const role of ['viewer', 'agent', 'operator'] as const) {
+    for (const right of ['keys', 'bridge'] as const) expect(may({ role }, right)).toBe(false);
+  }
 });
 
 test('[OP-4] the published types of the client are those of the operations, in one file that needs no other', async () => {

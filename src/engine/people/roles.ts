@@ -13,9 +13,10 @@ import type { Settings, WorkflowRun } from '../ports.ts';
  * - `decide`: approve, reject and edit what waits for a person
  * - `manage`: train, change capabilities, read the audit log
  * - `see_all`: runs of others that are private
- * - `bridge`: what is for the data dir's owner alone: keys, logins to servers, imports, backups
+ * - `keys`: create, scope and revoke keys; for the data dir's owner alone, in a browser too
+ * - `bridge`: what is for the owner alone and for no browser: logins to servers, imports, backups
  */
-export const RIGHTS = ['read', 'run', 'decide', 'manage', 'see_all', 'bridge'] as const;
+export const RIGHTS = ['read', 'run', 'decide', 'manage', 'see_all', 'keys', 'bridge'] as const;
 
 export type Right = (typeof RIGHTS)[number];
 

@@ -129,7 +129,7 @@ export function requireRight(
     }
     if (who instanceof PmlError) return refuse(context, 503, who.code, who.message, who.hint);
     const right = rightFor(context.req.method, context.req.path);
-    // Pages never need operations reserved for the owner.
+    // Of what is the owner's alone, a page only needs the keys, which have a right of their own.
     if (who && (!may(who, right) || (right === 'bridge' && who.loginId !== undefined))) {
       return refuse(
         context,

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Graph, Traces } from '../shared/api-types.ts';
-import { href, PAGES } from '../shared/routes.ts';
+import { href } from '../shared/routes.ts';
 import { getJson, postJson } from './api.ts';
 import { Icon, type IconName } from './components/badge.tsx';
 import { tellingOutcome } from './components/toast.tsx';
@@ -9,7 +9,7 @@ import { useCapabilities } from './overview.ts';
 import { useResource } from './resource.ts';
 import { navigate } from './router.ts';
 import { switchTheme } from './theme.ts';
-import { refusal } from './who.ts';
+import { refusal, shownPages } from './who.ts';
 
 const DEFAULTS = { shown: 12, runs: 100 };
 
@@ -119,7 +119,7 @@ function ownCommands(onHelp: () => void): Command[] {
     run,
   });
   return [
-    ...PAGES.map(({ name, title, path }) => ({
+    ...shownPages().map(({ name, title, path }) => ({
       id: `page ${name}`,
       title,
       kind: 'Page',

@@ -12,7 +12,7 @@ import { CurrentPage } from './pages/current-page.tsx';
 import { Palette } from './palette.tsx';
 import { location, navigate, route } from './router.ts';
 import { currentTheme, switchTheme } from './theme.ts';
-import { who } from './who.ts';
+import { shownPages, who } from './who.ts';
 
 const DEFAULTS = {
   /** Milliseconds between the two keys of `g r`. */
@@ -90,7 +90,7 @@ function Navigation() {
   };
   return (
     <nav class="nav" aria-label="Pages">
-      {PAGES.map(({ name, path, title }) => (
+      {shownPages().map(({ name, path, title }) => (
         <a key={name} href={path} aria-current={route.value.page === name ? 'page' : undefined}>
           <Icon name={name} size={20} />
           <span class="nav-title">{title}</span>
@@ -165,7 +165,7 @@ function HelpDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard" onClose={onClose}>
       <dl class="shortcuts">
-        {SHORTCUTS.map(([keys, meaning]) => (
+        {shortcuts().map(([keys, meaning]) => (
           <div key={keys}>
             <dt>
               {keys.split(' ').map((key) => (
@@ -186,15 +186,17 @@ interface ShortcutActions {
 }
 
 /** For the help dialog, in display order. */
-const SHORTCUTS: readonly (readonly [string, string])[] = [
-  ['Ctrl K', 'Command palette'],
-  ['/', 'Search'],
-  ...PAGES.map(({ key, title }) => [`g ${key}`, `Go to ${title}`] as const),
-  ['↑ ↓', 'Move in a list'],
-  ['Enter', 'Open'],
-  ['Esc', 'Close'],
-  ['?', 'This help'],
-];
+function shortcuts(): readonly (readonly [string, string])[] {
+  return [
+    ['Ctrl K', 'Command palette'],
+    ['/', 'Search'],
+    ...shownPages().map(({ key, title }) => [`g ${key}`, `Go to ${title}`] as const),
+    ['↑ ↓', 'Move in a list'],
+    ['Enter', 'Open'],
+    ['Esc', 'Close'],
+    ['?', 'This help'],
+  ];
+}
 
 /** Keys that work everywhere except in text fields. */
 function listenForShortcuts({ openPalette, openHelp }: ShortcutActions): () => void {

@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { Me, Right } from '../shared/api-types.ts';
+import { PAGES } from '../shared/routes.ts';
 import { getJson, isSignedIn } from './api.ts';
 import { shownLine } from './format.ts';
 import { epoch } from './live.ts';
@@ -13,6 +14,7 @@ const MAY_NOT: Readonly<Record<Right, string>> = {
   decide: 'decide on approvals',
   manage: 'change what PML has learned',
   see_all: 'see private runs of others',
+  keys: 'manage keys',
   bridge: 'do what only the owner may',
 };
 
@@ -31,6 +33,11 @@ export function followWho(): () => void {
       },
     );
   });
+}
+
+/** The pages that the user may open; one that needs a right is added when the rights are known. */
+export function shownPages(): readonly (typeof PAGES)[number][] {
+  return PAGES.filter((page) => !('needs' in page) || who.value?.rights.includes(page.needs));
 }
 
 /** Why the user may not do this; null if they may. */

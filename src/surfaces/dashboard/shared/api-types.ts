@@ -14,6 +14,13 @@ export type Stats = Answer<'get_stats'>;
 /** A snapshot with the event id to continue from. */
 export type Snapshot = Pick<Stats, 'last_event_id'>;
 
+export type Keys = Answer<'list_keys'>;
+export type Key = Keys['keys'][number];
+/** The key with its secret. */
+export type CreatedKey = Answer<'create_key'>;
+/** The connected OAuth clients. */
+export type Connections = Answer<'list_connections'>;
+
 export type Alerts = Answer<'list_alerts'>;
 
 export type Servers = Answer<'list_servers'>;

@@ -1,4 +1,4 @@
-/** The pages, in the order of the navigation. `key` follows `g` on the keyboard. */
+/** The pages, in the order of the navigation. `key` follows `g` on the keyboard; without the right `needs`, it is hidden. */
 export const PAGES = [
   { name: 'home', path: '/', title: 'Home', key: 'h' },
   { name: 'graph', path: '/graph', title: 'Graph', key: 'g' },
@@ -9,6 +9,7 @@ export const PAGES = [
   { name: 'capabilities', path: '/capabilities', title: 'Capabilities', key: 'c' },
   { name: 'search', path: '/search', title: 'Search', key: 's' },
   { name: 'learning', path: '/learning', title: 'Learning', key: 'l' },
+  { name: 'keys', path: '/keys', title: 'Keys', key: 'k', needs: 'keys' },
 ] as const;
 
 export type PageName = (typeof PAGES)[number]['name'];
@@ -50,6 +51,7 @@ export const href = {
   capability: (slug: string) => `/capabilities/${encodeURIComponent(slug)}`,
   search: (q?: string) => withQuery('/search', { q }),
   learning: () => '/learning',
+  keys: () => '/keys',
 };
 
 export type Query = Readonly<Record<string, string | number | undefined>>;

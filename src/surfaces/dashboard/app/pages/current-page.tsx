@@ -25,6 +25,7 @@ const PAGE_OF: Readonly<Record<PageName, ComponentType>> = {
   capabilities: lazy(() => import('./capabilities/capabilities-page.tsx')),
   search: lazy(() => import('./search/search-page.tsx')),
   learning: lazy(() => import('./learning/learning-page.tsx')),
+  keys: lazy(() => import('./keys/keys-page.tsx')),
 };
 
 /** Opened by the redirect of an authorization alone, so it is not in the navigation. */

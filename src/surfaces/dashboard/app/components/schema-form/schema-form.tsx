@@ -1,6 +1,8 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { useId, useMemo, useRef, useState } from 'preact/hooks';
+import type { Right } from '../../../shared/api-types.ts';
 import { shownLine, shownText } from '../../format.ts';
+import type { IconName } from '../badge.tsx';
 import { Button } from '../button.tsx';
 import { type Field, type FieldKind, fieldsOf } from './fields-of.ts';
 import './schema-form.css';
@@ -9,12 +11,16 @@ import './schema-form.css';
 export function SchemaForm({
   schema,
   submit,
+  needs = 'run',
+  icon = 'play',
   isBusy,
   onSubmit,
 }: {
   schema: unknown;
   /** Label of the button. */
   submit: string;
+  needs?: Right;
+  icon?: IconName;
   isBusy: boolean;
   onSubmit: (values: ReadForm['values']) => void;
 }) {
@@ -82,7 +88,7 @@ export function SchemaForm({
           .join(' ')}
       </p>
       <div class="form-actions">
-        <Button needs="run" type="submit" kind="primary" icon="play" disabled={isBusy}>
+        <Button needs={needs} type="submit" kind="primary" icon={icon} disabled={isBusy}>
           {submit}
         </Button>
         {fields && fields.length > 0 && (
