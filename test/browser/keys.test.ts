@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import type { Keys, CreatedKey } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import type { CreatedKey, Keys } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 import { NARROW } from '../support/launch-browser.ts';

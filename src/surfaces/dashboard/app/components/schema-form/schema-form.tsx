@@ -373,9 +373,12 @@ function problemsOf(schema: unknown, values: unknown): Record<string, string> {
     const copy = structuredClone(schema) as Schema;
     const { valid, errors } = new Validator(copy, '2020-12', false).validate(values);
     if (valid) return {};
-    const byField = errors
-      .filter(({ keyword }) => keyword !== 'properties' && keyword !== 'items')
-      .map(({ instanceLocation, error }) => [instanceLocation.split('/')[1] ?? '', error] as const);
+    const told = errors.filter(({ keyword }) => keyword !== 'properties' && keyword !== 'items');
+    // The validator takes a property with a wrong value for one that is not declared, as well.
+    const real = told.filter(({ keyword }) => keyword !== 'additionalProperties' && keyword !== 'false');
+    const byField = (real.length > 0 ? real : told).map(
+      ({ instanceLocation, error }) => [instanceLocation.split('/')[1] ?? '', error] as const,
+    );
     return Object.fromEntries(byField.length > 0 ? byField : [['', 'This does not fit the schema.']]);
   } catch {
     return {};

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Calls, Connections, Key, Keys, CreatedKey } from '../../../shared/api-types.ts';
+import type { Calls, Connections, CreatedKey, Key, Keys } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError, getJson, postJson } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
@@ -15,7 +15,7 @@ import { tellingOutcome, toast } from '../../components/toast.tsx';
 import { number, plural, shownLine } from '../../format.ts';
 import { useResource } from '../../resource.ts';
 import { refusal, who } from '../../who.ts';
-import { inWords, type Limit, KEY_FIELDS, ROLES, schemaFor, scopeOf, usedOf } from './scope-fields.ts';
+import { inWords, KEY_FIELDS, type Limit, ROLES, schemaFor, scopeOf, usedOf } from './scope-fields.ts';
 import './keys.css';
 
 const DEFAULTS = {
@@ -103,7 +103,7 @@ function KeyList({ onAsk }: { onAsk: (asked: Asked) => void }) {
           ]}
         />
       </search>
-      <section class="panel" aria-label="Keys">
+      <section class="panel keys-list" aria-label="Keys">
         <Await of={keys.state.value} retry={keys.reload} lines={8}>
           {(data) => {
             const rows = data.keys.filter((key) => isShown(key, filters));

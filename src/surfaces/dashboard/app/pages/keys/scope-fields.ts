@@ -18,6 +18,8 @@ const LANES = {
   both: 'MCP clients see the tools of PML and of the servers',
 } satisfies Record<NonNullable<Scope['lane']>, string>;
 
+const ALL: Rules = { allow: ['*'], deny: [] };
+
 const isEverything = (allow: readonly string[]) => allow.length === 1 && allow[0] === '*';
 
 /** One line for each thing that is restricted. */
@@ -60,6 +62,7 @@ export function schemaFor(scope: Key['scope']): object {
     description,
     ...(initial.length > 0 && { default: initial }),
   });
+  const none = ({ allow }: Rules = ALL) => (allow.length === 0 ? 'Now none; * for all.' : 'None: all.');
   const named = (allow: readonly string[] = []) => (isEverything(allow) ? [] : allow);
   const limits = scope?.limits.map(({ unit, per, most }) => `${unit}/${per}=${most}`) ?? [];
   return {
@@ -67,9 +70,12 @@ export function schemaFor(scope: Key['scope']): object {
     // Whoever writes it as JSON is told of a wrong name: without that rule, the key could do more.
     additionalProperties: false,
     properties: {
-      allow: globs('Tools it may use, such as github:get_*. None: all.', named(scope?.tools.allow)),
+      allow: globs(
+        `Tools it may use, such as github:get_*. ${none(scope?.tools)}`,
+        named(scope?.tools.allow),
+      ),
       deny: globs('Tools it may not use, such as *:delete_*.', scope?.tools.deny),
-      servers: globs('Servers it may use. None: all.', named(scope?.servers.allow)),
+      servers: globs(`Servers it may use. ${none(scope?.servers)}`, named(scope?.servers.allow)),
       deny_servers: globs('Servers it may not use.', scope?.servers.deny),
       limits: {
         type: 'array',
