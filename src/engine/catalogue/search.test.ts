@@ -223,6 +223,7 @@ test('[DASH-66] what was learned stands in the place of the text', () => {
     semantic: 0,
     clause: 0,
     lexical: 0,
+    server: 0,
     name: 0,
     graph: expect.closeTo(0.1),
     learned: expect.closeTo(0.4),
