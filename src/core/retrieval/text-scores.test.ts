@@ -87,7 +87,7 @@ test('[SEARCH-18] in a query of several clauses, tools gain from other tools of 
   expect(fused[5]).toBe(own.fused[5]);
 });
 
-test('[SEARCH-18] only the best tools of a server speak for it, and a lone server says nothing', () => {
+test('[SEARCH-18] only the best tools of a server speak for it, and two servers are too few', () => {
   const names = (count: number, server: string) =>
     Array.from({ length: count }, (_, i) => ({ server, name: `tool${i}`, words: [] }));
   const scoresOf = (entries: ReturnType<typeof names>) => {
@@ -95,10 +95,11 @@ test('[SEARCH-18] only the best tools of a server speak for it, and a lone serve
     const cosines = { whole, clauses: [whole, whole] };
     return scoreWords(createWordIndex(entries), { text: 'do this, then that', words: [] }, cosines);
   };
-  const { server, fused } = scoresOf([...names(40, 'large'), ...names(1, 'other')]);
+  const { server, fused } = scoresOf([...names(40, 'large'), ...names(1, 'other'), ...names(1, 'third')]);
   expect(server[0]).toBeCloseTo(fused[0]!, 12);
   expect(server[39]).toBe(server[0]);
-  expect(scoresOf(names(40, 'large')).server.every(Number.isNaN)).toBe(true);
+  const two = scoresOf([...names(40, 'large'), ...names(40, 'other')]);
+  expect(two.server.every(Number.isNaN)).toBe(true);
 });
 
 test('[SEARCH-15] a word of a short query that no tool uses counts through related words that tools use', () => {

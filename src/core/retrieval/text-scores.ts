@@ -21,6 +21,8 @@ const DEFAULTS = {
   verbLift: 0.3,
   /** Tools of a server, the best by their own text, whose mean speaks for all of its tools. */
   serverTools: 6,
+  /** Of fewer servers the larger one would gain by its size. */
+  leastServers: 3,
   /** How far a name lifts a tool towards 1. Below 1, so that tools with the same name keep their order. */
   nameLift: 0.95,
   /** Upper limit of a deprecated tool's lexical score, as a share of its successor's. */
@@ -165,7 +167,7 @@ export interface QueryCosines {
 interface Kin {
   /** From `successorsOf`, of deprecated tools. */
   readonly successors: ReadonlyMap<number, number>;
-  /** The tools of each server that has several; empty where all tools have the same server. */
+  /** The tools of each server that has several; empty where there are too few servers to compare. */
   readonly servers: readonly (readonly number[])[];
 }
 
@@ -357,7 +359,8 @@ function serversOf(entries: readonly WordEntry[]): Kin['servers'] {
     if (tools) tools.push(place);
     else servers.set(server, [place]);
   }
-  return servers.size === 1 ? [] : [...servers.values()].filter((tools) => tools.length > 1);
+  if (servers.size < DEFAULTS.leastServers) return [];
+  return [...servers.values()].filter((tools) => tools.length > 1);
 }
 
 /** The text scores of everything in the index. */
