@@ -40,7 +40,7 @@ export const findGoodRun = operation({
       byTime: true,
       limit: DEFAULTS.runs,
     });
-    const good = earlier.filter((run) => run.runId !== found.runId && run.origin !== 'fork' && wasGood(run));
+    const good = earlier.filter((run) => run.runId !== found.runId && isFirstHand(run) && wasGood(run));
     for (const same of LIKENESSES) {
       const match = good.find((run) => isAlike(found, run, same));
       if (match) return { trace_id: match.id, same };
@@ -48,6 +48,11 @@ export const findGoodRun = operation({
     return { trace_id: null, same: null };
   },
 });
+
+/** Repeats show no work of their own: PML runs a program again by itself, whenever it has the time. */
+function isFirstHand({ origin }: ExecutionTrace): boolean {
+  return origin === 'agent' || origin === 'self';
+}
 
 function isAlike(a: ExecutionTrace, b: ExecutionTrace, same: (typeof LIKENESSES)[number]): boolean {
   switch (same) {

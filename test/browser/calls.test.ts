@@ -7,8 +7,6 @@ import { NARROW } from '../support/launch-browser.ts';
 
 const dashboard = useDashboard({ pml: { permissions: { ask: ['everything:get-env'] } } });
 
-/** A loaded machine takes its time. */
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 30_000 });
 const toolsOf = (page: Page) => () => page.locator('.calls-tool').allTextContents();
 
 async function fill(intent: string): Promise<void> {
@@ -16,39 +14,39 @@ async function fill(intent: string): Promise<void> {
     await mcp.everything['get-sum']({ a: 1, b: 2 });
     return await mcp.filesystem.read_text_file({ path: 'missing.txt' });`;
   await dashboard.api('/execute', { code, intent });
-  await eventually(
-    async () =>
-      (await dashboard.api<Calls>(`/calls?limit=500`)).calls.filter((call) => call.intent_text === intent)
-        .length,
-  ).toBe(3);
+  await expect
+    .poll(
+      async () =>
+        (await dashboard.api<Calls>(`/calls?limit=500`)).calls.filter((call) => call.intent_text === intent)
+          .length,
+    )
+    .toBe(3);
 }
 
 test('[CALLS-8] every call is a row; filters, groups and pages are in the address, and a row opens its call', async () => {
   await fill('rows of calls');
   const page = await dashboard.open('/calls');
-  await eventually(toolsOf(page)).toEqual([
-    'filesystem:read_text_file',
-    'everything:get-sum',
-    'everything:echo',
-  ]);
+  await expect
+    .poll(toolsOf(page))
+    .toEqual(['filesystem:read_text_file', 'everything:get-sum', 'everything:echo']);
   expect(await axe(page)).toEqual([]);
   await page.getByLabel('Outcome').selectOption('error');
-  await eventually(toolsOf(page)).toEqual(['filesystem:read_text_file']);
+  await expect.poll(toolsOf(page)).toEqual(['filesystem:read_text_file']);
   expect(page.url()).toContain('status=error');
   await page.reload();
-  await eventually(toolsOf(page)).toEqual(['filesystem:read_text_file']);
+  await expect.poll(toolsOf(page)).toEqual(['filesystem:read_text_file']);
   await page.getByRole('button', { name: 'Clear' }).click();
   await page.getByLabel('Server').selectOption('everything');
-  await eventually(toolsOf(page)).toEqual(['everything:get-sum', 'everything:echo']);
+  await expect.poll(toolsOf(page)).toEqual(['everything:get-sum', 'everything:echo']);
 
   await page.getByRole('link', { name: 'By error' }).click();
-  await eventually(toolsOf(page)).toEqual(['No error', expect.stringMatching(/^[A-Z_]+$/)]);
+  await expect.poll(toolsOf(page)).toEqual(['No error', expect.stringMatching(/^[A-Z_]+$/)]);
   await page.getByRole('link', { name: 'By tool' }).click();
   await page
     .getByRole('row', { name: /everything:echo/ })
     .getByRole('link')
     .press('Enter');
-  await eventually(toolsOf(page)).toEqual(['everything:echo']);
+  await expect.poll(toolsOf(page)).toEqual(['everything:echo']);
   expect(page.url()).toContain('tool=everything%3Aecho');
   await page
     .getByRole('row', { name: /everything:echo/ })
@@ -81,7 +79,7 @@ test('[CALLS-10] a call that a person approved says so; new calls come while the
   await page.getByText('No matching calls').waitFor();
   await dashboard.api(`/runs/${run_id}/approve`, {});
   await dashboard.api(`/runs/${run_id}/resume`, {});
-  await eventually(toolsOf(page)).toEqual(['everything:get-env']);
+  await expect.poll(toolsOf(page)).toEqual(['everything:get-env']);
   expect(await axe(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   await page.setViewportSize({ width: 1280, height: 860 });

@@ -76,8 +76,8 @@ test('[DASH-61] a capability tells its code, parameters, result, success and the
   const page = await open(lines.slug);
   const code = page.getByLabel('Source code');
   await code.getByText('const').first().waitFor();
-  expect(await code.textContent()).toContain('args.path');
-  expect(await code.locator('.code-keyword').count()).toBeGreaterThan(0);
+  await expect.poll(() => code.textContent()).toContain('args.path');
+  await expect.poll(() => code.locator('.code-keyword').count()).toBeGreaterThan(0);
   const parameters = page.getByRole('region', { name: 'Parameters' });
   await parameters.getByText('path', { exact: true }).waitFor();
   await parameters.getByText('required', { exact: true }).waitFor();
@@ -98,7 +98,7 @@ test('[DASH-85] a capability is run with a form made of its schema, which says w
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByText('This is required.').waitFor();
   expect(await path.getAttribute('aria-invalid')).toBe('true');
-  expect(await path.evaluate((field) => field === document.activeElement)).toBe(true);
+  await expect.poll(() => path.evaluate((field) => field === document.activeElement)).toBe(true);
   expect(await axe(page)).toEqual([]);
   await path.fill(join(dashboard.folder, 'friday.md'));
   await path.press('Enter');

@@ -11,8 +11,8 @@ import {
 } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { axe, useDashboard } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
 import { referenceServers } from '../support/mcp-reference-servers.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { runPml } from '../support/run-pml.ts';
 
 const port = await freePort();

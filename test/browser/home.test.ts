@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Execution, ExplainedSearch, Stats } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
-import { launchBrowser, NARROW, signIn, WIDE } from '../support/launch-browser.ts';
+import { launchBrowser, NARROW, newContext, signIn, WIDE } from '../support/launch-browser.ts';
 import { startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -62,7 +62,7 @@ test('[DASH-86] [DASH-89] on the first day Home says how to connect a client, an
 
   await page.getByRole('tab', { name: 'Find a tool' }).click();
   await page.getByLabel('Describe what you want to do').fill('read a file');
-  await page.keyboard.press('Enter');
+  await page.getByLabel('Describe what you want to do').press('Enter');
   await page.waitForURL(`${dashboard.url}/search?q=read+a+file`);
 });
 
@@ -82,7 +82,7 @@ test('[DASH-11] what waits for a person is on Home with the exact call, and is s
   const asked = dashboard.mcp('pml_execute', call) as Promise<Pick<Execution, 'status'>>;
   await page.getByRole('heading', { name: 'Waiting for you (1)' }).waitFor();
   await page.getByRole('link', { name: 'memory:create_entities' }).waitFor();
-  expect(await page.getByRole('link', { name: 'Approvals 1 waiting for approval' }).count()).toBe(1);
+  await page.getByRole('link', { name: 'Approvals 1 waiting for approval' }).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Approve memory:create_entities' }).click();
   await page.getByText('Approved').waitFor();
@@ -126,11 +126,11 @@ test('[DASH-86] on the demo, its runs tell a story: the same job in other words,
     ['dark', WIDE],
     ['light', NARROW],
   ] as const) {
-    const page = await (await browser.newContext({ storageState, viewport, colorScheme })).newPage();
+    const page = await (await newContext(browser, { storageState, viewport, colorScheme })).newPage();
     await page.goto(String(demo.ready.url));
     const story = page.getByRole('region', { name: 'What the demo shows' });
-    await story.getByRole('link', { name: 'summarise_notes' }).waitFor({ timeout: 60_000 });
-    await story.getByRole('link', { name: /make one summary/ }).waitFor({ timeout: 60_000 });
+    await story.getByRole('link', { name: 'summarise_notes' }).waitFor();
+    await story.getByRole('link', { name: /make one summary/ }).waitFor();
     expect(await axe(page)).toEqual([]);
   }
 });

@@ -12,15 +12,15 @@ const WORK = [
   ['filesystem:list_allowed_directories', {}, 'pay the electricity bill'],
 ] as const;
 
-/** So many runs, in turn of each kind of work; done when all are looked back on. */
-async function work(from: number, to: number): Promise<Learning> {
+/** So many runs, in turn of each kind of work; done when all are looked back on, with the trainings that they cause. */
+async function work(from: number, to: number, trainings = 0): Promise<Learning> {
   for (let nth = from; nth < to; nth++) {
     const [tool, args, says] = WORK[nth % WORK.length]!;
     await dashboard.api('/execute', { tool, arguments: args, intent: `${says}, week ${nth}` });
   }
   for (;;) {
     const report = await dashboard.api<Learning>('/learning');
-    if (report.runs >= to && !report.training) return report;
+    if (report.runs >= to && !report.training && report.history.length >= trainings) return report;
     await new Promise((done) => setTimeout(done, 100));
   }
 }
@@ -37,7 +37,7 @@ test('[DASH-72] who has no runs yet is told what is missing, and cannot train', 
   const bar = page.getByRole('progressbar', { name: 'Runs to learn from' });
   await work(0, 3);
   await page.getByText('There are 3 runs to learn from.').waitFor();
-  expect(await bar.getAttribute('aria-valuenow')).toBe('3');
+  await expect.poll(() => bar.getAttribute('aria-valuenow')).toBe('3');
 });
 
 test('[DASH-74] the table of ablations is that of the documents', async () => {
@@ -49,23 +49,24 @@ test('[DASH-74] the table of ablations is that of the documents', async () => {
 });
 
 test('[DASH-75] one trains, sees how far it is, and then what was learned and whether it ranks', async () => {
-  await work(3, 30);
+  // The twentieth run is followed by a training.
+  await work(3, 30, 1);
   const page = await dashboard.open('/learning');
   const before = (await dashboard.api<Learning>('/learning')).history.length;
   // Every step of it is told to whoever watches.
-  const told = page.evaluate(
-    () =>
-      new Promise<number>((done) => {
-        let count = 0;
-        const authorization = `Bearer ${localStorage.getItem('pml-session')}`;
-        void fetch('/api/events', { headers: { authorization } }).then(async ({ body }) => {
-          for await (const text of body!.pipeThrough(new TextDecoderStream())) {
-            count += text.split('event: training_progress').length - 1;
-            if (text.includes('event: ranker_trained')) return done(count);
-          }
-        });
-      }),
-  );
+  const stream = await page.evaluateHandle(async () => {
+    const authorization = `Bearer ${localStorage.getItem('pml-session')}`;
+    const { body } = await fetch('/api/events', { headers: { authorization } });
+    return body!.pipeThrough(new TextDecoderStream());
+  });
+  const told = stream.evaluate(async (texts) => {
+    let all = '';
+    for await (const text of texts) {
+      all += text;
+      if (all.includes('event: ranker_trained')) break;
+    }
+    return all.split('event: training_progress').length - 1;
+  });
   await page.getByRole('button', { name: 'Train now' }).click();
   await page.getByText(/Trained on 30 runs in/).waitFor();
   expect(await told).toBeGreaterThan(0);
@@ -108,12 +109,19 @@ test('[DASH-77] what was learned is judged apart on runs like before and on fore
     `${Math.abs(value) < 0.0005 ? '±' : value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
   const told = ({ gain, ci95: [low, high] }: Learning['gate']['far']) =>
     `${signed(gain)} (95 % interval ${signed(low)} to ${signed(high)})`;
-  await shown('Familiar questions')
-    .getByText(`${told(gate)} on ${gate.n} newest runs`)
-    .waitFor();
-  await shown('Unseen questions')
-    .getByText(`${told(gate.far)} on ${gate.far.n} questions (must not be worse)`)
-    .waitFor();
+  // It is judged again with each run that is looked back on.
+  const isShown = async (title: string, text: (gate: Learning['gate']) => string) => {
+    const { gate: now } = await dashboard.api<Learning>('/learning');
+    return (await shown(title).textContent())?.includes(text(now));
+  };
+  await expect
+    .poll(() => isShown('Familiar questions', (now) => `${told(now)} on ${now.n} newest runs`))
+    .toBe(true);
+  await expect
+    .poll(() =>
+      isShown('Unseen questions', ({ far }) => `${told(far)} on ${far.n} questions (must not be worse)`),
+    )
+    .toBe(true);
   await page
     .getByRole('table', { name: 'Trainings' })
     .getByRole('columnheader', { name: 'Unseen questions' })
@@ -126,8 +134,7 @@ test('[DASH-77] what was learned is judged apart on runs like before and on fore
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), gate: harmful } });
   });
-  await lost.keyboard.press('g');
-  await lost.keyboard.press('l');
+  await lost.getByRole('link', { name: 'Learning', exact: true }).first().click();
   await panel(lost, 'Serving?')
     .getByText(/better on familiar questions but worse on unseen ones/)
     .waitFor();

@@ -45,9 +45,9 @@ test('[DASH-67] search ranks tools with the parts of every score as figures that
   const shown = (await hits(page).first().textContent()) ?? '';
   for (const part of ['meaning', 'clause', 'words']) expect(shown).toContain(part);
   expect(shown).toContain(tools[0]!.final_score.toFixed(3));
-  expect(await hits(page).count()).toBe(10);
+  await expect.poll(() => hits(page).count()).toBe(10);
   await page.getByRole('button', { name: 'Show 10 more' }).click();
-  expect(await hits(page).count()).toBe(tools.length);
+  await expect.poll(() => hits(page).count()).toBe(tools.length);
   const told = [...shown.matchAll(/(?:meaning|clause|words|name|graph) (−?)([\d.]+)/g)];
   const sum = told.reduce((total, [, sign, figure]) => total + (sign ? -1 : 1) * Number(figure), 0);
   expect(sum).toBeCloseTo(tools[0]!.final_score, 1);
@@ -55,7 +55,7 @@ test('[DASH-67] search ranks tools with the parts of every score as figures that
 
   await page.getByLabel('Server').selectOption('memory');
   await hits(page).first().getByText('memory:').waitFor();
-  for (const hit of await hits(page).all()) expect(await hit.textContent()).toContain('memory:');
+  for (const hit of await hits(page).allTextContents()) expect(hit).toContain('memory:');
   const again = await dashboard.open(new URL(page.url()).pathname + new URL(page.url()).search);
   await hits(again).first().getByText('memory:').waitFor();
   await again.getByLabel('What do you want to do').fill('');
@@ -70,7 +70,7 @@ test('[DASH-68] tools used just before are added to the context and taken out of
   const page = await dashboard.open(`${href.search('repeat a message')}&tool=memory:read_graph`);
   await page.getByRole('button', { name: 'Add to the context' }).click();
   await page.getByText('Used just before:').waitFor();
-  expect(new URL(page.url()).searchParams.get('context')).toBeTruthy();
+  await expect.poll(() => new URL(page.url()).searchParams.get('context')).toBeTruthy();
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: /from the context/ }).click();
   await page.getByText('Used just before:').waitFor({ state: 'detached' });
@@ -84,7 +84,7 @@ test('[DASH-69] a tool shows its schema and is called from a form, by the same p
   await page.getByText('JSON Schema').click();
   await page.getByLabel('JSON Schema').getByText('"required"').waitFor();
   await page.getByRole('tab', { name: 'Try it' }).click();
-  expect(new URL(page.url()).searchParams.get('tab')).toBe('try');
+  await page.waitForURL(({ searchParams }) => searchParams.get('tab') === 'try');
   const path = join(dashboard.folder, 'made.txt');
   await page.getByRole('textbox', { name: /^path/ }).fill(path);
   await page.getByRole('textbox', { name: /^content/ }).fill('by hand');
@@ -125,7 +125,7 @@ test('[DASH-70] where what was learned ranks, search says what moved a tool and 
     await new Promise((done) => setTimeout(done, 200));
   await page.getByText('Ranked by the trained ranker.').waitFor();
   await hits(page).first().getByText('memory:read_graph').waitFor();
-  expect(await hits(page).first().textContent()).toMatch(/learned [\d.]+\s*text alone/);
+  await expect.poll(() => hits(page).first().textContent()).toMatch(/learned [\d.]+\s*text alone/);
   await page.getByRole('table', { name: 'Contributions to the rank of this tool' }).waitFor();
   await page
     .getByText(/“water the roses on the balcony, week \d+”/)

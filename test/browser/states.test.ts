@@ -43,7 +43,10 @@ test('[DASH-14] while something is on its way its place is held, and what fails 
 test('[DASH-14] a server that does not start says why, on Home', async () => {
   const page = await dashboard.open('/');
   const row = page.getByRole('row', { name: /broken/ });
-  await row.getByText(/failed|backoff/).waitFor();
+  await row
+    .getByText(/failed|backoff/)
+    .first()
+    .waitFor();
   await row.locator('.cell-note').waitFor();
 });
 
@@ -61,13 +64,13 @@ const DARK = 'rgb(19, 17, 16)';
 test('[DASH-15] light or dark follows the system until one chooses, and then stays as chosen', async () => {
   const page = await dashboard.open('/', { theme: 'light' });
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
-  expect(await page.evaluate(ground)).toBe(LIGHT);
+  await expect.poll(() => page.evaluate(ground)).toBe(LIGHT);
   await page.emulateMedia({ colorScheme: 'dark' });
-  expect(await page.evaluate(ground)).toBe(DARK);
+  await expect.poll(() => page.evaluate(ground)).toBe(DARK);
   await page.getByRole('button', { name: 'Light theme' }).click();
   await page.locator('html[data-theme=light]').waitFor();
-  expect(await page.evaluate(ground)).toBe(LIGHT);
+  await expect.poll(() => page.evaluate(ground)).toBe(LIGHT);
   await page.reload();
   await page.getByRole('button', { name: 'Dark theme' }).waitFor();
-  expect(await page.evaluate(ground)).toBe(LIGHT);
+  await expect.poll(() => page.evaluate(ground)).toBe(LIGHT);
 });

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import type { Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import type { Capabilities, Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { useDashboard } from '../support/browser.ts';
 
 const dashboard = useDashboard({ pml: { permissions: { ask: ['filesystem:write_file'] } } });
@@ -14,7 +14,14 @@ async function placeOf(locator: Locator): Promise<{ top: number; isSame: () => P
   return { top, isSame: () => element.evaluate((node) => node.isConnected) };
 }
 
+/** Everything that the page loads at first has its place. */
+async function untilStill(page: Page): Promise<void> {
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.getByLabel('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+}
+
 async function point(page: Page, target: Locator): Promise<void> {
+  await untilStill(page);
   const box = (await target.boundingBox())!;
   await page.mouse.move(box.x + 4, box.y + box.height / 2);
 }
@@ -60,8 +67,8 @@ test('[DASH-80] what appears above a list waits while one presses in it', async 
     .getByRole('table', { name: 'Latest runs' })
     .getByRole('link', { name: 'pressed on Home' });
   await link.waitFor();
-  const { top } = await placeOf(link);
   await point(page, link);
+  const { top } = await placeOf(link);
   await page.mouse.down();
   // Asked of a person, it has a panel of its own at the top of the page.
   const waiting = dashboard.api('/execute', {
@@ -83,6 +90,13 @@ test('[DASH-80] a capability learned above the one that is pointed at waits, and
   const sum = (nth: number) => `await mcp.everything['get-sum']({ a: ${nth}, b: 1 })`;
   const echo = (nth: number) => `await mcp.everything.echo({ message: 'a' + ${nth} })`;
   await learn('weigh zebras', (nth) => `return [${echo(nth)}, ${sum(nth)}];`);
+  // It is learned after the answer, and must not come in between.
+  await expect
+    .poll(async () => {
+      const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
+      return capabilities.map(({ state }) => state);
+    })
+    .toEqual(['active']);
   const page = await dashboard.open('/capabilities');
   const rows = page.getByRole('table', { name: 'Capabilities' }).getByRole('row');
   const first = rows.nth(1);

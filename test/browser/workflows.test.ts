@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useDashboard } from '../support/browser.ts';
+import { heldFile } from '../support/held-file.ts';
 import { NARROW } from '../support/launch-browser.ts';
 
 const RULE = 'filesystem:write_*';
@@ -11,8 +12,6 @@ const dashboard = useDashboard({
   pml: { permissions: { allow: ['*'], ask: [RULE], approval_wait_ms: 1 } },
 });
 
-/** A loaded machine takes its time. */
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look);
 const taskOf = (page: Page, id: string): Locator => page.locator('.plan-task', { hasText: `${id} ·` });
 /** How a task stands, in words. */
 const stateOf = (page: Page, id: string, said: string): Locator =>
@@ -35,7 +34,8 @@ const write = (id: string, name: string, content = 'hello') => ({
 
 test('[DASH-51] a plan is a graph whose states are live: done, failed, skipped with why', async () => {
   const runId = randomUUID();
-  const slow = { tool: 'everything:trigger-long-running-operation', arguments: { duration: 4, steps: 2 } };
+  const held = await heldFile(fileOf('held'));
+  const slow = { tool: 'filesystem:read_text_file', arguments: { path: fileOf('held') } };
   const running = runPlan(
     [
       { id: 'first', tool: 'everything:echo', arguments: { message: 'go' } },
@@ -55,6 +55,7 @@ test('[DASH-51] a plan is a graph whose states are live: done, failed, skipped w
   await list.getByRole('link', { name: 'a plan that partly fails' }).click();
   await stateOf(list, 'slow', 'running').waitFor();
   await stateOf(list, 'first', 'done').waitFor();
+  await held.release();
   expect((await running).status).toBe('error');
   await stateOf(list, 'slow', 'done').waitFor();
   await stateOf(list, 'broken', 'failed').waitFor();
@@ -66,7 +67,7 @@ test('[DASH-51] a plan is a graph whose states are live: done, failed, skipped w
   await taskOf(list, 'first').focus();
   await list.keyboard.press('ArrowRight');
   await list.keyboard.press('Enter');
-  expect(new URL(list.url()).searchParams.get('task')).not.toBe('after');
+  await expect.poll(() => new URL(list.url()).searchParams.get('task')).not.toBe('after');
   await list.getByRole('link', { name: 'Timeline' }).click();
   await list.locator('.call-line').first().waitFor();
 
@@ -122,7 +123,7 @@ test('[DASH-53] the arguments of a call that waits are edited; what does not fit
   await page.getByRole('region', { name: 'Exact arguments' }).getByText(fileOf('after.txt')).waitFor();
   await page.getByRole('button', { name: 'Approve and continue' }).click();
   await page.getByText('Nothing needs your approval').waitFor();
-  await eventually(() => readFile(fileOf('after.txt'), 'utf8').catch(() => '')).toBe('edited');
+  await expect.poll(() => readFile(fileOf('after.txt'), 'utf8').catch(() => '')).toBe('edited');
   await expect(readFile(fileOf('before.txt'))).rejects.toThrow();
 });
 
@@ -152,7 +153,7 @@ test('[DASH-55] a plan comes from an intent with its reasons, takes its inputs, 
   await page.getByLabel('What do you want to do?').fill('echo a message');
   await page.getByRole('button', { name: 'Suggest a plan' }).click();
   await page.getByText(/sure in all/).waitFor();
-  expect(new URL(page.url()).searchParams.get('intent')).toBe('echo a message');
+  await expect.poll(() => new URL(page.url()).searchParams.get('intent')).toBe('echo a message');
   await page.locator('.plan-task').first().waitFor();
   await page.getByText('fits the intent by its name and description').first().waitFor();
   expect(await axe(page)).toEqual([]);

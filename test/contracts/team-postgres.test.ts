@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPostgresStore } from '../../src/adapters/store/open-postgres-store.ts';
 import { openPostgresTeam } from '../../src/adapters/store/team/open-postgres-team.ts';
@@ -63,7 +62,7 @@ test('[TEAM-4] what was changed while a gateway had no connection it is told whe
   await expect.poll(() => told).toContainEqual({ topic: 'traces', key: '' });
   await expect.poll(() => reader.trainerLock.isHeld()).toBe(true);
   await Promise.all([writer.leave(), reader.leave()]);
-}, 60_000);
+});
 
 test('[TEAM-4] a listener that fails is told again until it does not', async () => {
   const [writer, reader] = [await join(), await join()];
@@ -73,9 +72,8 @@ test('[TEAM-4] a listener that fails is told again until it does not', async () 
     if (told.length === 1) throw new Error('the store is away');
   });
   await writer.store.capabilities.put(sampleCapability());
-  await expect.poll(() => told.length).toBe(2);
+  await expect.poll(() => told.length).toBeGreaterThanOrEqual(2);
   // What was done of it nobody knows, so anything may have changed.
   expect(told[1]).toBeNull();
-  await setTimeout(100);
   await Promise.all([writer.leave(), reader.leave()]);
 });

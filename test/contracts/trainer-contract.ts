@@ -46,8 +46,9 @@ export function trainerContract(name: string, create: Create): void {
       const stopped = await briefedTrainer(create);
       const other = await briefedTrainer(create);
       for (const { trainer } of [stopped, other]) await trainer.train();
-      await stopped.trainer.recall(stopped.work.runs(5));
-      await other.trainer.recall(other.work.runs(5));
+      // So many that another thread is not done before it hears that it is to stop.
+      await stopped.trainer.recall(stopped.work.runs(60));
+      await other.trainer.recall(other.work.runs(60));
 
       const stop = new AbortController();
       const training = stopped.trainer.train({ signal: stop.signal, onProgress: () => stop.abort() });

@@ -25,7 +25,8 @@ test('[LEARN-4] a thread that cannot start, or ends at its work, is told to whoe
   await expect(stillborn.offer(tools, [])).rejects.toMatchObject({ message: 'The training thread failed' });
   await expect(stillborn.train()).rejects.toMatchObject({ code: 'cancelled' });
 
-  const { trainer } = await briefedTrainer(createWorkerTrainer);
+  // So many that it is not done before it is closed.
+  const { trainer } = await briefedTrainer(createWorkerTrainer, 300);
   const begun = Promise.withResolvers<void>();
   const training = trainer.train({ onProgress: () => begun.resolve() });
   const told = expect(training).rejects.toMatchObject({

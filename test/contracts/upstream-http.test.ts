@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { UpstreamEvent } from '../../src/engine/ports.ts';
@@ -9,6 +8,7 @@ import {
   type HttpFixtureOptions,
   startHttpFixture,
 } from '../fixtures/servers/http-server.ts';
+import { freePort } from '../support/free-port.ts';
 import { answeringClient, textOf } from './upstream-contract.ts';
 import { eventually, httpServer, type OpenUpstream, openUpstream } from './upstream-support.ts';
 
@@ -57,7 +57,7 @@ for (const era of ['modern', 'legacy'] as const) {
     });
 
     test('[UP-28] a server cut off mid-call: a clear error at once, and calls work when it is back', async () => {
-      const { url, port, close, bench } = await serve({ era });
+      const { url, port, close, bench } = await serve({ era, port: await freePort() });
       const { upstream } = open([httpServer('bench', url)]);
       await upstream.start('bench');
       // Progress makes the answer a stream, which is what breaks off.
@@ -81,7 +81,7 @@ for (const era of ['modern', 'legacy'] as const) {
     });
 
     test('[UP-29] a lost server is sought in the background, and subscriptions are made anew', async () => {
-      const { url, port, close } = await serve({ era });
+      const { url, port, close } = await serve({ era, port: await freePort() });
       const { upstream } = open([httpServer('bench', url)]);
       const client = answeringClient('ann');
       const watched = await upstream.request(
@@ -97,8 +97,11 @@ for (const era of ['modern', 'legacy'] as const) {
       await eventually(() => upstream.servers()[0]?.state).toBe('ready');
       const events: UpstreamEvent[] = [];
       upstream.subscribe((event) => events.push(event));
-      for (const tell of bench.onChange) tell('resource');
-      await eventually(() => events).toMatchObject([{ method: 'notifications/resources/updated' }]);
+      // It is ready before it listens again, and what is told in between nobody hears.
+      await eventually(() => {
+        for (const tell of bench.onChange) tell('resource');
+        return events;
+      }).toContainEqual(expect.objectContaining({ method: 'notifications/resources/updated' }));
     });
 
     test('[UP-29] a stream that was cut off is opened again', async () => {
@@ -132,13 +135,12 @@ for (const era of ['modern', 'legacy'] as const) {
       upstream.subscribe((event) => event.type === 'notification' && updates.push(event));
       const touched = async () => {
         updates.length = 0;
-        for (const tell of bench.onChange) tell('resource');
-        // Travels the same way after it, so it comes last.
-        for (const tell of bench.onChange) tell('tools');
-        await eventually(() => updates.length).toBeGreaterThan(0);
-        await eventually(() => updates).toContainEqual(
-          expect.objectContaining({ method: 'notifications/tools/list_changed' }),
-        );
+        await eventually(() => {
+          for (const tell of bench.onChange) tell('resource');
+          // Travels the same way after it, so it comes last.
+          for (const tell of bench.onChange) tell('tools');
+          return updates;
+        }).toContainEqual(expect.objectContaining({ method: 'notifications/tools/list_changed' }));
         return updates.some(
           (event) => 'method' in event && event.method === 'notifications/resources/updated',
         );
@@ -148,7 +150,7 @@ for (const era of ['modern', 'legacy'] as const) {
       expect(await touched()).toBe(true);
       await upstream.forgetClient('ben');
       // A server of the older era that tells unasked is not stopped from telling.
-      if (era === 'modern') expect(await touched()).toBe(false);
+      if (era === 'modern') await eventually(touched).toBe(false);
     });
 
     test('[UP-31] log messages of a call are told, at the level and to the client that asked', async () => {
@@ -266,9 +268,11 @@ test('[UP-36] servers of the older SSE transport are reached, by type and by try
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   processes.push(child);
-  await new Promise<void>((resolve) => {
-    child.stderr?.on('data', (text) => String(text).includes('running on port') && resolve());
+  let said = '';
+  child.stderr?.on('data', (text) => {
+    said += text;
   });
+  await eventually(() => said).toContain('running on port');
   const url = `http://127.0.0.1:${port}/sse`;
   const { upstream } = open([httpServer('typed', url, { transport: 'sse' }), httpServer('tried', url)]);
   for (const server of ['typed', 'tried']) {
@@ -280,11 +284,3 @@ test('[UP-36] servers of the older SSE transport are reached, by type and by try
   child.kill('SIGKILL');
   await eventually(() => upstream.servers().map(({ state }) => state)).toEqual(['backoff', 'backoff']);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

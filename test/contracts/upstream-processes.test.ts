@@ -53,7 +53,7 @@ describe('a process that fails', () => {
   }
 
   test('[UP-17] one that never answers is given up, with what it wrote, and ended', async () => {
-    const { upstream, dataDir } = open([stdioServer('mute', 'mute')], { startMs: 1_500, probeMs: 300 });
+    const { upstream, dataDir } = open([stdioServer('mute', 'mute')], { startMs: 5_000, probeMs: 300 });
     const reply = await upstream.callTool('mute', 'echo', {});
     expect(reply).toMatchObject({
       ok: false,
@@ -61,7 +61,7 @@ describe('a process that fails', () => {
         code: 'upstream_timeout',
         errorType: 'TIMEOUT',
         message: expect.stringMatching(
-          /did not respond within 1500 ms of starting; it last wrote:\nI will never/,
+          /did not respond within 5000 ms of starting; it last wrote:\nI will never/,
         ),
       },
     });
@@ -160,14 +160,21 @@ describe('many calls', () => {
   });
 
   test('[UP-24] no more calls than the limit run at once; one that gives up leaves the queue', async () => {
-    const { upstream } = open([stdioServer('bench', 'both', { concurrency: 3 })]);
+    const { upstream, dataDir } = open([stdioServer('bench', 'both', { concurrency: 3 })]);
     await upstream.start('bench');
-    const calls = Array.from({ length: 12 }, () => upstream.callTool('bench', 'sleep', { ms: 50 }));
+    const path = join(dataDir, 'go-on');
+    // The first take as long as is looked; the others long enough to be under way together.
+    const calls = Array.from({ length: 12 }, (_, nth) =>
+      nth < 3
+        ? upstream.callTool('bench', 'await_file', { path })
+        : upstream.callTool('bench', 'sleep', { ms: 200 }),
+    );
     const controller = new AbortController();
-    const impatient = upstream.callTool('bench', 'sleep', { ms: 20 }, { signal: controller.signal });
+    const impatient = upstream.callTool('bench', 'echo', {}, { signal: controller.signal });
     await eventually(() => upstream.servers()).toMatchObject([{ callsInFlight: 3, callsWaiting: 10 }]);
     controller.abort();
     expect(await impatient).toMatchObject({ ok: false, error: { code: 'cancelled' } });
+    writeFileSync(path, '');
     expect((await Promise.all(calls)).every((reply) => reply.ok)).toBe(true);
     const seen = resultOf(await upstream.callTool('bench', 'list_seen', {})).structuredContent;
     expect(seen).toMatchObject({ calls: 13, cancelled: 0, mostAtOnce: 3 });

@@ -66,7 +66,7 @@ export function openUpstream(
   });
   const dispose = async () => {
     await upstream.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 20 });
   };
   return { upstream, dataDir, logged, dispose };
 }

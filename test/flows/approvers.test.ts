@@ -130,11 +130,13 @@ test('[APPROVE-11] the time set for a call bounds the wait for a person, also wi
   const { gateway } = await testGateway({ servers: [shell], settings: asking({ approvalWaitMs: 600_000 }) });
   const tooled = await gateway.executeTool({ tool: 'desk:write', arguments: {}, timeoutMs: 50 }, NOBODY);
   expect(tooled.status).toBe('approval_required');
+  // Its time begins with a process that is there already.
+  expect((await gateway.executeCode({ code: 'return 1' }, NOBODY)).status).toBe('success');
   for (const code of [
     'return await mcp.desk.write({})',
     'const a = 1 + 1; return await mcp.desk.write({a})',
   ]) {
-    expect((await gateway.executeCode({ code, timeoutMs: 300 }, NOBODY)).status).toBe('approval_required');
+    expect((await gateway.executeCode({ code, timeoutMs: 2_000 }, NOBODY)).status).toBe('approval_required');
   }
 });
 

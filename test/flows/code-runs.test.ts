@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunResult } from '../../src/engine/runs/run-service.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
 import { settingsFor } from '../support/settings-for.ts';
@@ -102,7 +102,7 @@ return [text, gone];`;
 
   test('[CODE-9] an answer that comes in time lets the run go on as if nothing had been', async () => {
     const { server } = files();
-    const settings = { permissions: { ...permissions, approvalWaitMs: 5_000 } };
+    const settings = { permissions: { ...permissions, approvalWaitMs: 60_000 } };
     const { gateway, store } = await testGateway({ servers: [server], settings });
     const running = gateway.executeCode({ code: CODE }, NOBODY);
     let [approval] = await store.approvals.list({ state: 'pending' });
@@ -230,7 +230,7 @@ test('[CODE-10] a client that cancels stops the guest and the calls under way', 
   cancelling.abort();
   const run = await running;
   expect(run).toMatchObject({ status: 'error', error: { code: 'cancelled' } });
-  await vi.waitFor(() => expect(ended).toBe(1));
+  await expect.poll(() => ended).toBe(1);
   expect(await store.traces.get(run.traceId ?? '')).toMatchObject({ success: false });
 });
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { Caller } from '../../src/engine/gateway.ts';
@@ -110,18 +109,22 @@ describe('catalogue', () => {
     const many = { name: 'many', tools: Array.from({ length: 200 }, (_, i) => tool(`tool_${i}`)) };
     const store = createMemoryStore();
     const words = createMemoryEmbedder();
+    const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let batches = 0;
     const slow: Embedder = {
       ...words,
       async embed(texts) {
         batches += 1;
-        await sleep(50);
+        begun.resolve();
+        await released.promise;
         return await words.embed(texts);
       },
     };
     const { gateway } = await testGateway({ servers: [many], store, embedder: slow, settle: false });
-    await expect.poll(() => batches).toBe(1);
-    await gateway.close();
+    await begun.promise;
+    const closing = gateway.close();
+    released.resolve();
+    await closing;
     expect(batches).toBe(1);
     const next = await testGateway({ servers: [many], store });
     await next.gateway.settled();

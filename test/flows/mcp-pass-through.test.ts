@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/engine/ports.ts';
+import type { McpOptions } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
 import {
@@ -16,9 +17,13 @@ import { testGateway } from '../support/test-gateway.ts';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
-async function open(options: ConnectOptions, servers: readonly MemoryServer[] = [benchServer()]) {
+async function open(
+  options: ConnectOptions,
+  servers: readonly MemoryServer[] = [benchServer()],
+  over: Partial<McpOptions> = {},
+) {
   const { gateway } = await testGateway({ servers });
-  const endpoints = openEndpoints(gateway, { listWaitMs: 100 });
+  const endpoints = openEndpoints(gateway, over);
   const client = await connectClient(fetchInto(endpoints), options);
   return { client, gateway, endpoints };
 }
@@ -90,7 +95,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
       ...benchServer('late'),
       startFailure: { code: 'upstream_unavailable', errorType: 'NETWORK', message: 'not yet' },
     };
-    const { client, gateway } = await open({ era }, [slow, late, benchServer('quick')]);
+    const { client, gateway } = await open({ era }, [slow, late, benchServer('quick')], { listWaitMs: 100 });
     const heard = listenTo(client);
     if (era === 'modern') await client.listen({ resourcesListChanged: true });
     const { resources } = await rawRequest(client, 'resources/list');

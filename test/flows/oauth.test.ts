@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import {
   call,
   connect,
@@ -230,7 +231,8 @@ test('[OAUTH-8] of many uses of a code or refresh token at once, at most one suc
 });
 
 test('[OAUTH-9] what was granted survives a restart, and no code, token or secret is stored', async () => {
-  const before = await oauthGateway();
+  // The next one needs the same port.
+  const before = await oauthGateway({ port: await freePort() });
   const { client, clientId: client_id, access, refresh, back } = await tokensOf(before);
   const kinds = ['Client', 'Grant', 'Connection', 'AccessToken', 'RefreshToken', 'AuthorizationCode'];
   const stored: string = JSON.stringify(
@@ -265,7 +267,9 @@ test('[OAUTH-17] registrations without a grant make room for each other, and too
   expect(kept.length).toBeLessThanOrEqual(501);
   expect(kept.some(({ id }) => id === clientId)).toBe(true);
   const many = await Promise.all(Array.from({ length: 130 }, () => client.register()));
-  expect(many.at(-1)).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+  // Which of them come last is up to the network.
+  const refused = many.find(({ status }) => status !== 201);
+  expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
 });
 
 test('[OAUTH-18] connections are listed for their person and for operators, and end when revoked', async () => {

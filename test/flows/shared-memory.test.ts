@@ -165,7 +165,7 @@ test('[TEAM-8] a call that waits for a person goes on when they answer at anothe
   a.gateway.events.follow(({ event }) => settled.push(event.type));
   await b.gateway.settleApproval(asked!.runId, 'approved', 'ana');
   expect(await call).toMatchObject({ status: 'success' });
-  expect(settled).toContain('approval_settled');
+  await expect.poll(() => settled).toContain('approval_settled');
 });
 
 test('[TEAM-9] tools that one gateway lists are known to the others', async () => {

@@ -1,9 +1,12 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { testGateway, tool } from '../support/test-gateway.ts';
 
-const GAP = { learning: { enabled: true, segmentGapMs: 150 } };
+/** However slow the machine is, no job ends because of the time between its calls. */
+const PATIENT = { learning: { enabled: true } };
+const GAP_MS = 1_000;
 const needs = (...names: string[]) => ({
   inputSchema: {
     type: 'object',
@@ -49,10 +52,20 @@ function job({ gateway }: Opened, name: string, sessionId: string, caller: JsonO
   ];
 }
 
-async function settled({ gateway }: Opened) {
+/** A call of another kind ends the job of its session. */
+async function over({ gateway }: Opened, ...sessions: readonly string[]) {
+  for (const sessionId of sessions)
+    await gateway.executeTool(
+      { tool: 'desk:ring_bell', arguments: {}, intent: 'ring the bell' },
+      { sessionId },
+    );
   await gateway.settled();
-  // Until no further call of a job is waited for.
-  await new Promise((resolve) => setTimeout(resolve, 250));
+}
+
+/** Until no further call of a job is waited for. */
+async function passed({ gateway }: Opened) {
+  await gateway.settled();
+  await setTimeout(GAP_MS + 50);
   await gateway.settled();
 }
 
@@ -92,10 +105,11 @@ async function expectLearned(opened: Opened, jobs: number) {
 }
 
 test('[JOB-1] calls made one at a time for an intent are learned as one job', async () => {
-  const opened = await testGateway({ servers: [desk()], settings: GAP });
-  for (let i = 0; i < 8; i++)
+  const opened = await testGateway({ servers: [desk()], settings: PATIENT });
+  for (let i = 0; i < 8; i++) {
     for (const call of job(opened, PEOPLE[i % PEOPLE.length]!, `session-${i}`)) await call();
-  await settled(opened);
+    await over(opened, `session-${i}`);
+  }
   const { slug } = await expectLearned(opened, 8);
   const parameters = await opened.gateway.capabilities.show(slug);
   const names = Object.keys((parameters.parametersSchema as { properties: object }).properties);
@@ -103,7 +117,7 @@ test('[JOB-1] calls made one at a time for an intent are learned as one job', as
 });
 
 test('[JOB-1] two sessions that take turns are two jobs', async () => {
-  const opened = await testGateway({ servers: [desk()], settings: GAP });
+  const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   for (let i = 0; i < 4; i++) {
     const mine = job(opened, PEOPLE[i]!, `mine-${i}`);
     const theirs = job(opened, PEOPLE[i + 1]!, `theirs-${i}`);
@@ -111,14 +125,13 @@ test('[JOB-1] two sessions that take turns are two jobs', async () => {
       await call();
       await theirs[n]!();
     }
+    await over(opened, `mine-${i}`, `theirs-${i}`);
   }
-  await settled(opened);
   await expectLearned(opened, 8);
 });
 
 test('[JOB-1] the same job again in one session is another job', async () => {
-  // However slow the machine is, no job ends because of the time between its calls.
-  const opened = await testGateway({ servers: [desk()], settings: { learning: { enabled: true } } });
+  const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   for (let i = 0; i < 8; i++)
     for (const call of job(opened, PEOPLE[i % PEOPLE.length]!, 'session')) await call();
   await opened.gateway.settled();
@@ -126,17 +139,20 @@ test('[JOB-1] the same job again in one session is another job', async () => {
 });
 
 test('[JOB-2] without an intent, the time between and the values decide', async () => {
-  const opened = await testGateway({ servers: [desk()], settings: GAP });
+  const opened = await testGateway({
+    servers: [desk()],
+    settings: { learning: { enabled: true, segmentGapMs: GAP_MS } },
+  });
   const call = (tool: string, args: JsonObject) =>
     opened.gateway.executeTool({ tool, arguments: args }, { sessionId: 'silent' });
   await call('desk:find_user', { name: 'Ada Lovelace' });
   await call('desk:list_tickets', { user: idOf('Ada Lovelace') });
-  await settled(opened);
+  await passed(opened);
   // Late, and yet with a value of the job.
   await call('desk:create_ticket', { user: idOf('Ada Lovelace'), title: 'Late' });
-  await settled(opened);
+  await passed(opened);
   await call('desk:ring_bell', {});
-  await settled(opened);
+  await passed(opened);
   expect(await edgesOf(opened)).toEqual(
     expect.arrayContaining([
       'sequence desk:find_user desk:list_tickets 1',
@@ -148,9 +164,9 @@ test('[JOB-2] without an intent, the time between and the values decide', async 
 });
 
 test('[JOB-3] rebuilding the graph gives the same', async () => {
-  const opened = await testGateway({ servers: [desk()], settings: GAP });
+  const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   for (let i = 0; i < 3; i++) for (const call of job(opened, PEOPLE[i]!, 'session')) await call();
-  await settled(opened);
+  await opened.gateway.settled();
   const before = await opened.gateway.graph.view();
   await opened.gateway.graph.rebuild();
   expect(await opened.gateway.graph.view()).toEqual(before);
@@ -159,7 +175,7 @@ test('[JOB-3] rebuilding the graph gives the same', async () => {
   const { traces } = await opened.store.traces.scan(0, 100);
   const store = createMemoryStore();
   await store.traces.appendAll(traces);
-  const other = await testGateway({ servers: [desk()], settings: GAP, store });
+  const other = await testGateway({ servers: [desk()], settings: PATIENT, store });
   expect((await edgesOf(other)).sort()).toEqual((await edgesOf(opened)).sort());
   const [next] = await other.gateway.predictNext('open a ticket', ['desk:list_tickets']);
   expect(next).toMatchObject({ node: 'desk:create_ticket', score: 1 });
@@ -168,7 +184,7 @@ test('[JOB-3] rebuilding the graph gives the same', async () => {
 test('[JOB-4] another user’s private calls are never part of a job', async () => {
   const opened = await testGateway({
     servers: [desk()],
-    settings: { ...GAP, sharing: { traces: 'private' } },
+    settings: { ...PATIENT, sharing: { traces: 'private' } },
   });
   const as = (user: string) => ({ who: { user, name: user, role: 'agent', keyId: null } });
   const ada = job(opened, PEOPLE[0]!, 'one session', as('ada'));
@@ -176,27 +192,27 @@ test('[JOB-4] another user’s private calls are never part of a job', async () 
   await ada[0]!();
   await ken[1]!();
   await ada[2]!();
-  await settled(opened);
+  await opened.gateway.settled();
   expect((await edgesOf(opened)).filter((edge) => !edge.startsWith('contains'))).toEqual([]);
   expect(await opened.gateway.capabilities.list()).toEqual([]);
 });
 
 test('[NEXT-9] capabilities and tools are accepted by every name they go by, and unknown names are refused', async () => {
-  const opened = await testGateway({ servers: [desk()], settings: GAP });
+  const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   const { gateway } = opened;
   const intent = 'open a ticket about the broken printer and ring the bell';
   const code = `const user = await mcp.desk.find_user({ name: 'Ada Lovelace' });
 return await mcp.desk.create_ticket({ user: user.id, title: 'Broken' });`;
   for (let i = 0; i < 2; i++)
     await gateway.executeCode({ code, intent: 'report a printer' }, { sessionId: null });
-  await settled(opened);
+  await opened.gateway.settled();
   const { slug, id } = (await gateway.capabilities.list())[0]!;
   for (let i = 0; i < 3; i++) {
     const caller = { sessionId: `bell-${i}` };
     await gateway.executeCapability({ capability: slug, arguments: {}, intent }, caller);
     await gateway.executeTool({ tool: 'desk:ring_bell', arguments: {}, intent }, caller);
   }
-  await settled(opened);
+  await opened.gateway.settled();
   for (const name of [slug, `capabilities.${slug}`, `capability:${id}`]) {
     const [first] = await gateway.predictNext(intent, [name]);
     expect(first, name).toMatchObject({ node: 'desk:ring_bell', score: 1 });
@@ -210,20 +226,19 @@ return await mcp.desk.create_ticket({ user: user.id, title: 'Broken' });`;
 });
 
 test('[NEXT-10] a call by itself does not show that nothing comes after it', async () => {
-  const opened = await testGateway({ servers: [desk()], settings: GAP });
+  const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   for (let i = 0; i < 4; i++)
     await opened.gateway.executeTool(
       { tool: 'desk:ring_bell', arguments: {}, intent: 'ring the bell' },
       { sessionId: null },
     );
-  await settled(opened);
+  await opened.gateway.settled();
   const next = await opened.gateway.predictNext('ring the bell', ['desk:ring_bell']);
   expect(next.map(({ node }) => node)).not.toContain('done');
 });
 
 test('[SUGG-2] single calls settle what was suggested once their job is over', async () => {
-  // However slow the machine is, no job ends before its session begins another.
-  const opened = await testGateway({ servers: [desk()], settings: { learning: { enabled: true } } });
+  const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   const { gateway } = opened;
   const ring = (sessionId: string) =>
     gateway.executeTool({ tool: 'desk:ring_bell', arguments: {}, intent: 'ring the bell' }, { sessionId });

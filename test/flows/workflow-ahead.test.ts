@@ -176,6 +176,7 @@ test('[FLOW-29] while a person is asked, what comes after a question that change
   const { gateway, store, calls, run } = await shelf({ permissions: asking, workflow: { speculation: 8 } });
   const running = run([{ id: 'peek', tool: 'shelf:peek' }, read({ dependsOn: ['peek'] })]);
   await expect.poll(() => calls).toEqual(['read atlas']);
+  await expect.poll(() => store.approvals.list({ state: 'pending' })).toHaveLength(1);
   const [asked] = await store.approvals.list({ state: 'pending' });
   await approve(gateway, asked!.runId);
   expect((await running).status).toBe('success');

@@ -98,7 +98,7 @@ test('[FLOW-15] a run that waits for a person from the start is there to be seen
   const done: unknown[] = [];
   const servers = [{ name: 'disk', tools: [tool('write', (args) => void done.push(args))] }];
   const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
-  const { gateway } = await testGateway({ servers, settings: patient, store, leaseMs: 60 });
+  const { gateway } = await testGateway({ servers, settings: patient, store, leaseMs: 900 });
   const running = gateway.executeWorkflow(planOf([{ id: 'a', tool: 'disk:write' }]), 'tidy up', AGENT);
   await expect.poll(() => store.runs.list(1)).toMatchObject([{ status: 'running', intentText: 'tidy up' }]);
   await expect.poll(() => renewals.length).toBeGreaterThan(3);
@@ -268,7 +268,7 @@ test('[FLOW-19] a run is given up while it waits and while it runs: nothing more
   expect(pending(await store.approvals.list({ runId }))).toEqual([]);
   expect((await gateway.continueRun(runId, 'resume', AGENT)).status).toBe('aborted');
   const slow = planOf([
-    read('slow', 'a', { arguments: { path: 'a', ms: 5_000 } }),
+    read('slow', 'a', { arguments: { path: 'a', isHeld: true } }),
     read('b', '${slow.text}'),
   ]);
   const running = gateway.executeWorkflow(slow, null, AGENT, 'run-2');

@@ -75,8 +75,8 @@ test('[FLOW-13] a single call that was under way is asked about like a task, and
 });
 
 test('[FLOW-14] a gateway that has lost a run begins nothing more of it', async () => {
-  const { gateway, store, done } = await office(createMemoryStore(), {});
-  const slow = { arguments: { path: 's', ms: 300 } };
+  const { gateway, store, done, letGo } = await office(createMemoryStore(), {});
+  const slow = { arguments: { path: 's', isHeld: true } };
   const running = gateway.executeWorkflow(
     planOf([read('slow', 's', slow), write('after', '${slow.text}')]),
     null,
@@ -90,6 +90,7 @@ test('[FLOW-14] a gateway that has lost a run begins nothing more of it', async 
   await store.runs.update({ ...run, tasks: {}, version: run.version + 1 });
   const another = { owner: 'another', ttlMs: 60_000 };
   expect(await store.runs.claim('run-1', another)).not.toBeNull();
+  letGo();
   expect(await running).toMatchObject({ status: 'running', results: { after: { status: 'pending' } } });
   expect(done).toEqual([]);
   expect((await store.runs.get('run-1'))?.tasks.slow).toMatchObject({ status: 'running' });
@@ -116,7 +117,7 @@ test('[FLOW-25] a gateway that ends lets its runs go, and the next one takes the
   const first = await office(store, settings);
   const tasks = [
     read('quick', 'q'),
-    read('slow', 's', { arguments: { path: 's', ms: 700 } }),
+    read('slow', 's', { arguments: { path: 's', isHeld: true } }),
     write('after', '${slow.text}'),
   ];
   const running = first.gateway.executeWorkflow(planOf(tasks), null, AGENT, 'run-1');
@@ -125,7 +126,9 @@ test('[FLOW-25] a gateway that ends lets its runs go, and the next one takes the
   await first.gateway.close();
   expect(await running).toMatchObject({ status: 'running', results: { after: { status: 'pending' } } });
   expect((await store.runs.get('run-1'))?.status).toBe('running');
-  const second = await office(store, settings);
+  const nothingHeld = Promise.withResolvers<void>();
+  nothingHeld.resolve();
+  const second = await office(store, settings, nothingHeld);
   await second.gateway.settled();
   expect(await second.gateway.continueRun('run-1', 'status', AGENT)).toMatchObject({
     status: 'success',

@@ -13,34 +13,37 @@ const run = (gateway: Gateway, tasks: readonly LooseTask[], over?: Partial<Plan>
 
 const READS = { annotations: { readOnlyHint: true } };
 
-/** Tools that tell when they begin and end. */
+/** Tools that tell when they begin and end; those that are held end when they are let go. */
 function workshop() {
   const log: string[] = [];
   let atOnce = 0;
   let mostAtOnce = 0;
-  const work = async ({ name, ms = 0, gives }: JsonObject) => {
+  const held = Promise.withResolvers<void>();
+  const work = async ({ name, ms = 0, isHeld, gives }: JsonObject) => {
     atOnce++;
     mostAtOnce = Math.max(mostAtOnce, atOnce);
     log.push(`+${name}`);
-    await setTimeout(Number(ms));
+    await (isHeld === true ? held.promise : setTimeout(Number(ms)));
     log.push(`-${name}`);
     atOnce--;
     return gives ?? name;
   };
   const server = { name: 'work', tools: [tool('do', work), tool('look', work, READS)] };
-  return { log, server, most: () => mostAtOnce };
+  return { log, server, most: () => mostAtOnce, letGo: held.resolve };
 }
 
 test('[FLOW-4] a task begins as soon as what it depends on is done, whatever else is under way', async () => {
-  const { log, server } = workshop();
+  const { log, server, letGo } = workshop();
   const { gateway } = await testGateway({ servers: [server] });
-  const done = await run(gateway, [
-    { id: 'slow', tool: 'work:do', arguments: { name: 'slow', ms: 300 } },
+  const running = run(gateway, [
+    { id: 'slow', tool: 'work:do', arguments: { name: 'slow', isHeld: true } },
     { id: 'quick', tool: 'work:do', arguments: { name: 'quick' } },
     { id: 'next', tool: 'work:do', arguments: { name: 'next' }, dependsOn: ['quick'] },
   ]);
-  expect(done).toMatchObject({ status: 'success', layers: [['slow', 'quick'], ['next']] });
-  expect(log.indexOf('-next')).toBeLessThan(log.indexOf('-slow'));
+  await expect.poll(() => log).toContain('-next');
+  expect(log).not.toContain('-slow');
+  letGo();
+  expect(await running).toMatchObject({ status: 'success', layers: [['slow', 'quick'], ['next']] });
 });
 
 test('[FLOW-4] no more tasks are under way at once than the plan says', async () => {
@@ -232,12 +235,14 @@ test('[FLOW-9] an executed plan leaves dependency edges between what its tasks r
 });
 
 test('[FLOW-22] a workflow that is started again under its run id is the same run', async () => {
-  const { log, server } = workshop();
+  const { log, server, letGo } = workshop();
   const { gateway, store } = await testGateway({ servers: [server] });
-  const plan = planOf([{ id: 'a', tool: 'work:do', arguments: { name: 'a', ms: 20 } }]);
+  const plan = planOf([{ id: 'a', tool: 'work:do', arguments: { name: 'a', isHeld: true } }]);
   const start = () => gateway.executeWorkflow(plan, null, NOBODY, 'run-1');
-  const both = await Promise.all([start(), start()]);
-  expect(both.map(({ status }) => status).sort()).toEqual(['running', 'success']);
+  const both = [start(), start()];
+  expect(await Promise.race(both)).toMatchObject({ status: 'running' });
+  letGo();
+  expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual(['running', 'success']);
   expect(await start()).toMatchObject({ status: 'success', runId: 'run-1', results: { a: { result: 'a' } } });
   expect(log).toEqual(['+a', '-a']);
   expect(await store.runs.list(9)).toHaveLength(1);
@@ -252,7 +257,7 @@ test('[FLOW-23] a run that is cancelled begins nothing more, and says so', async
   const running = run(
     gateway,
     [
-      { id: 'a', tool: 'work:do', arguments: { name: 'a', ms: 200 } },
+      { id: 'a', tool: 'work:do', arguments: { name: 'a', isHeld: true } },
       { id: 'b', tool: 'work:do', arguments: { name: 'b' }, dependsOn: ['a'] },
     ],
     {},

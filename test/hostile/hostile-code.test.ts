@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import { HOSTILE_CASES } from './cases.ts';
 import { type HostileCase, reached } from './hostile-case.ts';
-import { HOSTILE_OPTIONS, hostileHost, hostileProgram } from './hostile-host.ts';
+import { HOSTILE_OPTIONS, hostileHost, hostileProgram, PATIENT_OPTIONS } from './hostile-host.ts';
 import { attackPlainVm } from './plain-vm-sandbox.ts';
 
 /** Attacks under way at once. */
@@ -25,8 +25,9 @@ describe('[BOX-14] hostile code reaches nothing, the host lives, and the next ru
   afterAll(() => sandbox.close());
   const assault = async (attack: HostileCase) => {
     const { host, after } = hostileHost(attack);
-    const outcome = await sandbox.run(hostileProgram(attack), host, HOSTILE_OPTIONS);
-    const next = await sandbox.run(hostileProgram({ code: 'return 1 + 1;' }), host, HOSTILE_OPTIONS);
+    const options = attack.canary.kind === 'truth' ? PATIENT_OPTIONS : HOSTILE_OPTIONS;
+    const outcome = await sandbox.run(hostileProgram(attack), host, options);
+    const next = await sandbox.run(hostileProgram({ code: 'return 1 + 1;' }), host, PATIENT_OPTIONS);
     return { aftermath: after(outcome), next };
   };
   let attacks: Map<HostileCase, ReturnType<typeof assault>>;

@@ -7,6 +7,11 @@ const SEED = 'hostile';
 const NOW = Date.UTC(2000, 0, 1);
 
 export const HOSTILE_OPTIONS: SandboxOptions = { limits: HOSTILE_LIMITS, seed: SEED, startedAt: NOW };
+/** For what has to come to its end however busy the machine is. */
+export const PATIENT_OPTIONS: SandboxOptions = {
+  ...HOSTILE_OPTIONS,
+  limits: { ...HOSTILE_LIMITS, cpuMs: 10_000, wallMs: 60_000 },
+};
 
 export function hostileProgram({ code }: Pick<HostileCase, 'code'>, args: unknown = given()): GuestProgram {
   const script = `(async function (mcp, capabilities, args, deps, console, $pml) {"use strict";\n${code}\n})`;

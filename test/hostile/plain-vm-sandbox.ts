@@ -8,7 +8,7 @@ import { hostileHost, hostileProgram } from './hostile-host.ts';
 const DEFAULTS = {
   /** Milliseconds after which a bomb counts as gone off, and after which anything counts as hung. */
   bombDeadline: 300,
-  deadline: 20_000,
+  deadline: 60_000,
   /** Megabytes: what the whole machine would otherwise be. */
   memoryMb: 256,
 };
@@ -35,7 +35,8 @@ export function attackPlainVm(attack: HostileCase): Promise<Aftermath> {
       if (message === BEGUN) timer = setTimeout(hung, deadline);
       else end(message);
     });
-    child.on('exit', hung);
+    // Not at its exit: its last message may still be on its way then.
+    child.on('close', hung);
     child.send(attack);
   });
 }

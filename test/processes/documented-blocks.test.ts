@@ -163,17 +163,16 @@ async function runIn(shell: ChildProcessWithoutNullStreams, command: string) {
   const ended = new Promise<number>((resolve, reject) => {
     const onData = (chunk: Buffer) => {
       output += chunk;
-      const [, code] = /\n@@ended (\d+)\n$/.exec(output) ?? [];
+      const [, code] = /\n@@ended (\d+)\n/.exec(output) ?? [];
       if (code === undefined) return;
       shell.stdout.off('data', onData);
-      shell.stderr.off('data', onData);
       resolve(Number(code));
     };
     shell.stdout.on('data', onData);
-    shell.stderr.on('data', onData);
     shell.once('close', () => reject(new Error(`The shell ended: ${output}`)));
   });
-  shell.stdin.write(`{ ${command}\n} < /dev/null\nprintf '\\n@@ended %d\\n' $?\n`);
+  // Both streams go one way, as to a terminal: of two, the end could come before what was said before it.
+  shell.stdin.write(`{ ${command}\n} < /dev/null 2>&1\nprintf '\\n@@ended %d\\n' $?\n`);
   return { code: await ended, output };
 }
 

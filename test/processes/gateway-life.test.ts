@@ -16,7 +16,9 @@ const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', i
 /** A data dir with a configuration of its own, as `pml init` leaves it. */
 async function dataDir(config: object = {}): Promise<string> {
   const dir = await temporaryDir();
-  const mcpServers = { bench: { command: process.execPath, args: [WORKBENCH], concurrency: 1_000 } };
+  const mcpServers = {
+    bench: { command: process.execPath, args: [WORKBENCH], concurrency: 1_000, timeout: 120_000 },
+  };
   await writeFile(join(dir, 'pml.json'), JSON.stringify({ mcpServers, ...config }));
   return dir;
 }
@@ -52,10 +54,9 @@ interface Executed {
 }
 
 async function execute(client: Client, tool: string, args: object = {}): Promise<Executed> {
-  const reply = await client.callTool({
-    name: 'pml_execute',
-    arguments: { tool: `bench:${tool}`, arguments: args },
-  });
+  const call = { name: 'pml_execute', arguments: { tool: `bench:${tool}`, arguments: args } };
+  // A thousand of them take as long as the machine takes.
+  const reply = await client.callTool(call, { timeout: 120_000 });
   return reply.structuredContent as unknown as Executed;
 }
 

@@ -50,8 +50,9 @@ test('[RED-11] of 200 secrets of 70 kinds none can be read in store, backup, log
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     });
 
-  const reset = await eventsSoFar(await ask('/api/events?since=0'));
-  const start = /"last_event_id":"([^"]+)"/.exec(reset)?.[1] ?? '';
+  const lastEvent = async () =>
+    ((await (await ask('/api/live')).json()) as { last_event_id: string }).last_event_id;
+  const start = await lastEvent();
 
   const samples = sampleSecrets(200, 7);
   expect(new Set(samples.map(({ kind }) => kind)).size).toBeGreaterThanOrEqual(60);
@@ -99,7 +100,7 @@ return (await mcp.bench.echo({ text: echoed.text })).echoed.text.length;`;
     runs: await (await ask('/api/runs')).text(),
     capabilities: await capabilities(),
     audit: await (await ask('/api/audit')).text(),
-    events: await eventsSoFar(await ask(`/api/events?since=${start}`)),
+    events: await eventsUntil(await lastEvent(), await ask(`/api/events?since=${start}`)),
   };
   running.child.kill('SIGTERM');
   await running.exited;
@@ -115,14 +116,13 @@ return (await mcp.bench.echo({ text: echoed.text })).echoed.text.length;`;
   expect(readable).toEqual([]);
 }, 300_000);
 
-/** What is told at once of the past, until nothing comes for a while. */
-async function eventsSoFar(response: Response): Promise<string> {
+/** What is told of the past, up to this event. */
+async function eventsUntil(last: string, response: Response): Promise<string> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
-  for (;;) {
-    const quiet = new Promise<null>((resolve) => setTimeout(() => resolve(null), 1_000).unref());
-    const next = await Promise.race([reader.read(), quiet]);
-    if (next === null || next.done) break;
+  while (!text.includes(`id: ${last}\n`)) {
+    const next = await reader.read();
+    if (next.done) break;
     text += next.value;
   }
   await reader.cancel();

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startEndlessServer } from '../fixtures/servers/endless-http-server.ts';
 import { FLOOD, FLOOD_TOOLS, HOSTILE_CODES, HOSTILE_TEXTS } from '../support/hostile-texts.ts';
@@ -11,12 +10,8 @@ import { temporaryDir } from '../support/temporary-dir.ts';
 
 /** What a person would notice. */
 const PATIENCE_MS = 1_000;
-/** No answer at all. */
-const WALL_MS = 30_000;
 /** What a server may have sent when it is hung up on: one message, and what is on its way in buffers. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** The sum of what the steps of an orderly end may take is more; this is far beyond what they do take. */
-const END_MS = 20_000;
 
 async function begin(dir: string) {
   const pml = await startPml(['serve', '--data', dir, '--port', '0']);
@@ -32,10 +27,10 @@ async function begin(dir: string) {
   return { pml, url, ask, pulse: takePulse(url, pid) };
 }
 
+/** In order, and before the limit of the test: how fast that is depends on the machine. */
 async function endInTime({ child, exited }: RunningPml): Promise<void> {
   child.kill('SIGTERM');
-  const outcome = await Promise.race([exited, sleep(END_MS, 'still there', { ref: false })]);
-  expect(outcome).toBe(0);
+  expect(await exited).toBe(0);
 }
 
 test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance hold up nobody', async () => {
@@ -52,7 +47,7 @@ test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance 
   const { pml, ask, pulse } = await begin(dir);
 
   // Definitions: those that are sound are there, and what was left out is told.
-  await expect.poll(async () => (await ask('/api/servers')).text, { timeout: WALL_MS }).toContain('"tools":');
+  await expect.poll(async () => (await ask('/api/servers')).text).toContain('"tools":');
   await ask('/api/execute', { tool: 'flood:ok' });
   const { stdout: noted } = await runPml(['servers', 'logs', 'flood', '--data', dir]);
   expect(noted).toContain('A tool is left out: its name');
@@ -67,9 +62,7 @@ test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance 
     expect({ tool, status }).toMatchObject({ status: 200 });
     const run = JSON.parse(text);
     expect(run).toMatchObject({ status: 'error', error: { code: 'upstream_error' } });
-    await expect
-      .poll(async () => (await ask(`/api/traces/${run.trace_id}`)).status, { timeout: WALL_MS })
-      .toBe(200);
+    await expect.poll(async () => (await ask(`/api/traces/${run.trace_id}`)).status).toBe(200);
   }
   // A line without an end over HTTP: the server is hung up on, and can be asked again.
   for (let call = 0; call < 2; call++) {
@@ -77,10 +70,10 @@ test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance 
     const message = expect.stringContaining('a message is larger than 33554432 bytes during "tools/call"');
     expect(JSON.parse(text)).toMatchObject({ status: 'error', error: { message } });
   }
-  await expect.poll(() => endless.lines.every(({ isOver }) => isOver), { timeout: WALL_MS }).toBe(true);
+  await expect.poll(() => endless.lines.every(({ isOver }) => isOver)).toBe(true);
   for (const { bytes } of endless.lines) expect(bytes).toBeLessThan(MOST_BYTES);
-  expect(pml.output().stderr).toContain('was cut off: a message is larger than');
-  expect(JSON.parse((await ask('/api/live')).text)).toMatchObject({ runs: [] });
+  await expect.poll(() => pml.output().stderr).toContain('was cut off: a message is larger than');
+  await expect.poll(async () => JSON.parse((await ask('/api/live')).text)).toMatchObject({ runs: [] });
 
   for (const code of HOSTILE_CODES) {
     const { status } = await ask('/api/execute', { code });

@@ -30,7 +30,7 @@ describe('[MCP-25] real servers, a real gateway, the official client', () => {
   });
   afterAll(async () => {
     await served?.stop();
-    rmSync(folder, { recursive: true, maxRetries: 5 });
+    rmSync(folder, { recursive: true, maxRetries: 20 });
   });
 
   function transportTo(way: Way, era: Era): Transport {

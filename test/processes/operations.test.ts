@@ -173,13 +173,17 @@ test('[OPS-3] SIGTERM: what is under way ends well, new work is turned away, no 
   const first = await execute('return (await mcp.bench.process({})).pid');
   const pid = Number(first.body.result);
   expect(isAlive(pid)).toBe(true);
-  const slow = execute('await mcp.bench.sleep({ ms: 1500 }); return "done"');
+  const goOn = join(dir, 'go-on');
+  const slow = execute(`await mcp.bench.await_file({ path: ${JSON.stringify(goOn)} }); return "done"`);
   const get = (path: string) =>
     fetch(`${running.ready.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
   const patience = { timeout: 60_000, interval: 10 };
-  await expect.poll(async () => await (await get('/api/live')).text(), patience).toContain('bench:sleep');
+  await expect
+    .poll(async () => await (await get('/api/live')).text(), patience)
+    .toContain('bench:await_file');
   running.child.kill('SIGTERM');
   await expect.poll(async () => (await get('/api/me')).status, patience).toBe(503);
+  await writeFile(goOn, '');
   expect((await slow).body).toMatchObject({ status: 'success', result: 'done' });
   expect(await running.exited).toBe(0);
   expect(isAlive(pid)).toBe(false);

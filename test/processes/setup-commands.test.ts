@@ -131,7 +131,7 @@ test('[SRVCMD-7] a running gateway is seen and steered from another process, and
       server.tools > 0,
     ]);
   await expect.poll(servers).toEqual([['bench', 'ready', true]]);
-  expect((await pml('servers', 'logs', 'bench')).stdout).toContain('line 500');
+  await expect.poll(async () => (await pml('servers', 'logs', 'bench')).stdout).toContain('line 500');
   expect((await pml('servers', 'restart', 'bench')).stdout).toContain('Restarted');
   expect((await json('search', 'echo', '--limit', '1')).tools[0]).toMatchObject({ tool_id: 'bench:echo' });
 
@@ -163,6 +163,7 @@ test('[SRVCMD-6] a login through a real authorization server is there for the ne
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void login.kill());
+  const closed = once(login, 'close');
   let said = '';
   login.stderr.on('data', (chunk) => {
     said += chunk;
@@ -170,7 +171,7 @@ test('[SRVCMD-6] a login through a real authorization server is there for the ne
   await expect.poll(() => said).toMatch(/https?:\S+\n\n/);
   const page = await fetch(/https?:\S+/.exec(said)![0]);
   expect(await page.text()).toMatch(/You can close this window/);
-  const [code] = await once(login, 'close');
+  const [code] = await closed;
   expect(code).toBe(0);
   expect(authority.grants).toEqual(['authorization_code']);
 

@@ -28,7 +28,7 @@ test('[TEAM-10] [TEAM-11] while PostgreSQL is away calls go on until the queue i
   await note();
   await gateway.settled();
 
-  process.kill(await server.pid(), 'SIGKILL');
+  await server.crash();
   await note();
   const code = await gateway.executeCode({ code: 'return await mcp.desk.note({})' }, NOBODY);
   expect(code).toMatchObject({ status: 'success', traceId: expect.any(String) });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort, startPostgres } from '../support/postgres-server.ts';
+import { freePort } from '../support/free-port.ts';
+import { startPostgres } from '../support/postgres-server.ts';
 import { launchPml, PASSED_ON, runPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -54,7 +55,7 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
 
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [LAUNCHER, 'stdio', ...(await at(nobody, 3_000))],
+    args: [LAUNCHER, 'stdio', ...(await at(nobody, 8_000))],
     env: PASSED_ON,
     stderr: 'pipe',
   });
@@ -73,5 +74,5 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
     expect.stringContaining('is not available'),
   ]);
   await ended;
-  expect(said).toMatch(/retrying for \d+ s.*is not available: .* waited 3 s.*store\.wait_ms/s);
+  expect(said).toMatch(/retrying for \d+ s.*is not available: .* waited 8 s.*store\.wait_ms/s);
 }, 120_000);

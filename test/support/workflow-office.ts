@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Plan } from '../../src/core/vocabulary/plan.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { JsonObject, Settings, Store } from '../../src/engine/ports.ts';
@@ -15,21 +14,30 @@ export const ASKING: Partial<Settings> = {
   permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 1 },
 };
 
-/** A gateway with a disk to read and write, and a record of the writes. */
-export async function office(store: Store = createMemoryStore(), settings: Partial<Settings> = ASKING) {
+/** A gateway with a disk to read and write, and a record of the writes; reads that are held wait to be let go. */
+export async function office(
+  store: Store = createMemoryStore(),
+  settings: Partial<Settings> = ASKING,
+  held = Promise.withResolvers<void>(),
+) {
   const done: JsonObject[] = [];
   const writes = tool('write', (args) => {
     done.push(args);
     return { written: args.path };
   });
-  const reads = tool('read', ({ path, ms = 0 }) => setTimeout(Number(ms), { text: `of ${path}` }), {
-    annotations: { readOnlyHint: true },
-  });
+  const reads = tool(
+    'read',
+    async ({ path, isHeld }) => {
+      if (isHeld === true) await held.promise;
+      return { text: `of ${path}` };
+    },
+    { annotations: { readOnlyHint: true } },
+  );
   const servers = [{ name: 'disk', tools: [writes, reads] }];
   const { gateway } = await testGateway({ servers, settings, store });
   const run = (tasks: readonly LooseTask[], over: Partial<Plan> = {}) =>
     gateway.executeWorkflow(planOf(tasks, over), 'tidy up', AGENT);
-  return { gateway, store, done, run };
+  return { gateway, store, done, run, letGo: held.resolve };
 }
 
 export function write(id: string, path: string, more: Partial<LooseTask> = {}): LooseTask {

@@ -40,7 +40,9 @@ for (const block of document.querySelectorAll('.code')) {
 const form = document.querySelector('.search');
 const field = form.querySelector('input');
 const list = form.querySelector('ul');
-let index;
+let loading;
+let index = [];
+let shown = '';
 
 /** Every word must begin a word of the passage; titles and headings weigh more than text. */
 function find(query) {
@@ -63,8 +65,18 @@ function find(query) {
 }
 
 async function show() {
-  index ??= await (await fetch(`${ROOT}search.json`)).json();
+  loading ??= fetch(`${ROOT}search.json`).then((reply) => reply.json());
+  try {
+    index = await loading;
+  } catch {
+    loading = undefined;
+    return;
+  }
   const query = field.value.trim();
+  list.hidden = query === '';
+  // The same list once more would take the focus from a link in it.
+  if (query === shown) return;
+  shown = query;
   const found = find(query);
   list.replaceChildren(
     ...found.map(({ path, title, id, heading, text }) => {
@@ -85,7 +97,6 @@ async function show() {
     item.textContent = 'Nothing found';
     list.append(item);
   }
-  list.hidden = query === '';
 }
 
 field.addEventListener('input', () => void show());

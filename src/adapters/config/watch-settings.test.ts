@@ -1,4 +1,5 @@
-import { rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
@@ -7,6 +8,7 @@ import type { Settings } from '../../engine/ports.ts';
 import { loadSettings, trustConfig } from './load-settings.ts';
 import { watchSettings } from './watch-settings.ts';
 
+/** The text of a file; written in one go, since half of one that is read meanwhile would be another error. */
 const port = (number: number) => JSON.stringify({ pml: { http: { port: number } } });
 
 async function watched(file: string) {
@@ -22,33 +24,33 @@ async function watched(file: string) {
   onTestFinished(() => watcher.close());
   return { ports, errors, watcher };
 }
-const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 20 });
 
 test('[CFG-11] a change is seen, whether the file is written or replaced, again and again', async () => {
   const file = join(await temporaryDir(), 'pml.json');
-  await writeFile(file, port(1));
+  writeFileSync(file, port(1));
   const { ports, errors } = await watched(file);
-  await writeFile(file, port(2));
+  writeFileSync(file, port(2));
   await until(() => expect(ports).toEqual([2]));
   for (const next of [3, 4]) {
-    await writeFile(`${file}.tmp`, port(next));
+    writeFileSync(`${file}.tmp`, port(next));
     await rename(`${file}.tmp`, file);
     await until(() => expect(ports.at(-1)).toBe(next));
   }
   await rm(file);
   await until(() => expect(errors).toEqual([expect.stringContaining('not found')]));
-  await writeFile(file, port(5));
+  writeFileSync(file, port(5));
   await until(() => expect(ports).toEqual([2, 3, 4, 5]));
 });
 
 test('[CFG-19] an invalid file is told once, and the old settings stay', async () => {
   const file = join(await temporaryDir(), 'pml.json');
-  await writeFile(file, port(1));
+  writeFileSync(file, port(1));
   const { ports, errors } = await watched(file);
-  await writeFile(file, '{ "pml": { "htp": {} } }');
+  writeFileSync(file, '{ "pml": { "htp": {} } }');
   await until(() => expect(errors).toEqual([expect.stringContaining('did you mean "http"?')]));
-  await writeFile(file, `// mended\n${port(1)}`);
-  await writeFile(file, '');
+  writeFileSync(file, `// mended\n${port(1)}`);
+  writeFileSync(file, '');
   await until(() =>
     expect(errors).toEqual([expect.anything(), expect.stringContaining('the file is empty')]),
   );
@@ -59,7 +61,7 @@ test('[CFG-12] a change of a file that was only found takes effect once it is tr
   const cwd = await temporaryDir();
   const file = join(cwd, 'pml.json');
   const source = { env: {}, cwd, data: join(cwd, 'data') };
-  await writeFile(file, port(1));
+  writeFileSync(file, port(1));
   await trustConfig(source);
   const ports: number[] = [];
   const errors: string[] = [];
@@ -70,7 +72,7 @@ test('[CFG-12] a change of a file that was only found takes effect once it is tr
     (error) => errors.push(error.code),
   );
   onTestFinished(() => watcher.close());
-  await writeFile(file, port(2));
+  writeFileSync(file, port(2));
   await until(() => expect(errors).toEqual(['config_untrusted']));
   expect(ports).toEqual([]);
   await trustConfig(source);
@@ -80,11 +82,11 @@ test('[CFG-12] a change of a file that was only found takes effect once it is tr
 test('[CFG-11] only what changes the meaning counts', async () => {
   const dir = await temporaryDir();
   const file = join(dir, 'pml.json');
-  await writeFile(file, port(1));
+  writeFileSync(file, port(1));
   const { ports, errors } = await watched(file);
-  await writeFile(join(dir, 'other.json'), 'x');
-  await writeFile(file, `// a comment\n${port(1)}`);
-  await writeFile(`${file}.tmp`, port(2));
+  writeFileSync(join(dir, 'other.json'), 'x');
+  writeFileSync(file, `// a comment\n${port(1)}`);
+  writeFileSync(`${file}.tmp`, port(2));
   await rename(`${file}.tmp`, file);
   await until(() => expect(ports).toEqual([2]));
   expect(errors).toEqual([]);
@@ -92,18 +94,18 @@ test('[CFG-11] only what changes the meaning counts', async () => {
 
 test('[CFG-11] a linked file is followed to where it stands', async () => {
   const [dir, elsewhere] = [await temporaryDir(), await temporaryDir()];
-  await writeFile(join(elsewhere, 'real.json'), port(1));
+  writeFileSync(join(elsewhere, 'real.json'), port(1));
   await symlink(join(elsewhere, 'real.json'), join(dir, 'pml.json'));
   const { ports } = await watched(join(dir, 'pml.json'));
-  await writeFile(join(elsewhere, 'real.json'), port(2));
+  writeFileSync(join(elsewhere, 'real.json'), port(2));
   await until(() => expect(ports).toEqual([2]));
 });
 
 test('[CFG-11] a closed watch is silent, and what changed before it began is not missed', async () => {
   const file = join(await temporaryDir(), 'pml.json');
-  await writeFile(file, port(1));
+  writeFileSync(file, port(1));
   const before = await loadSettings({ file, env: {}, cwd: '/' });
-  await writeFile(file, port(2));
+  writeFileSync(file, port(2));
   const seen: number[] = [];
   const watcher = await watchSettings(
     { file, env: {}, cwd: '/' },
@@ -114,7 +116,7 @@ test('[CFG-11] a closed watch is silent, and what changed before it began is not
   await until(() => expect(seen).toEqual([2]));
   watcher.close();
   const { ports } = await watched(file);
-  await writeFile(file, port(3));
+  writeFileSync(file, port(3));
   await until(() => expect(ports).toEqual([3]));
   expect(seen).toEqual([2]);
 });

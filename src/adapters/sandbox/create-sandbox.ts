@@ -29,6 +29,7 @@ export interface SandboxParts {
   readonly logger?: Logger;
   readonly maxRunning?: number;
   readonly idleMs?: number;
+  readonly longRunMs?: number;
 }
 
 /**
@@ -39,6 +40,7 @@ export function createSandbox({
   logger,
   maxRunning = DEFAULTS.maxRunning,
   idleMs = DEFAULTS.idleMs,
+  longRunMs = DEFAULTS.longRunMs,
 }: SandboxParts = {}): Sandbox {
   const { spares, maxRuns } = DEFAULTS;
   const pool = new ChildPool({
@@ -46,6 +48,7 @@ export function createSandbox({
     spares,
     idleMs,
     maxRuns,
+    longRunMs,
     onFailedStart: ({ how, lastWords }) =>
       logger?.log('error', 'A sandbox process did not start', { how, lastWords }),
   });
@@ -101,6 +104,8 @@ interface PoolOptions {
   readonly idleMs: number;
   /** Runs after which a child is replaced. */
   readonly maxRuns: number;
+  /** Milliseconds after which the priority of a program's child is lowered. */
+  readonly longRunMs: number;
   readonly onFailedStart: (exit: ChildExit) => void;
 }
 
@@ -250,7 +255,7 @@ class ChildPool {
     for (let next = this.#next(); next >= 0 && this.#idle.length > 0; next = this.#next()) {
       const child = this.#idle.shift()!;
       const { user, settle } = this.#line.splice(next, 1)[0]!;
-      const timer = setTimeout(() => child.slowDown(), DEFAULTS.longRunMs).unref();
+      const timer = setTimeout(() => child.slowDown(), this.#options.longRunMs).unref();
       this.#running.set(child, { user, timer });
       child.listener = null;
       child.keepHostAlive(true);

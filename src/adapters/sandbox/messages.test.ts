@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { proofSeed } from '../../../test/proof-count.ts';
 import { encodePacket, type Packet, PacketReader } from './messages.ts';
 
 const everything = (reader: PacketReader): Packet[] => {
@@ -30,6 +31,7 @@ test('[BOX-17] packets come out as they went in, however the pipe cuts them', ()
         expect(got).toEqual(sent);
       },
     ),
+    { seed: proofSeed() },
   );
 });
 

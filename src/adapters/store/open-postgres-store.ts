@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
@@ -11,6 +12,8 @@ const DEFAULTS = {
   connectTimeoutMs: 10_000,
   idleTimeoutMs: 30_000,
   statementTimeoutMs: 30_000,
+  /** Milliseconds to wait for the server to end the connections: one that has disappeared never does. */
+  endMs: 2_000,
 };
 
 export interface PostgresOptions {
@@ -73,8 +76,24 @@ function connect(url: string, limits: pg.PoolConfig): Kysely<Database> {
   // A broken connection must not crash the process, whether idle or between two statements of a transaction;
   // the next query reports it.
   pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  const open = new Set<Promise<void>>();
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+    const ended = new Promise<void>((resolve) => client.once('end', resolve)).finally(() =>
+      open.delete(ended),
+    );
+    open.add(ended);
+  });
+  const whole = {
+    options: pool.options,
+    connect: () => pool.connect(),
+    // The pool itself ends before its connections do: whoever asks the server next would find them there.
+    async end() {
+      await pool.end();
+      await Promise.race([Promise.all(open), setTimeout(DEFAULTS.endMs, undefined, { ref: false })]);
+    },
+  };
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: whole }) });
 }
 
 function withoutPassword(url: string): string {

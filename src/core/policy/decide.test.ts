@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { proofSeed } from '../../../test/proof-count.ts';
 import { toolId } from '../vocabulary/ids.ts';
 import type { ToolAnnotations } from '../vocabulary/tool-definition.ts';
 import {
@@ -101,5 +102,6 @@ test('[INTENT-4] a step whose calls are unknown does not run, and no confidence 
     fc.property(fc.double(), fc.nat(), (confidence, support) => {
       expect(whyNotByItself(OPEN, plan(OPEN, [tool('write')], { confidence, support }))).not.toEqual([]);
     }),
+    { seed: proofSeed() },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import hints from '../../../test/fixtures/tool-hints.json' with { type: 'json' };
+import { proofSeed } from '../../../test/proof-count.ts';
 import { toolId } from '../vocabulary/ids.ts';
 import type { ToolAnnotations } from '../vocabulary/tool-definition.ts';
 import { callFingerprint, canonicalJson, diffLines } from './call-hash.ts';
@@ -140,6 +141,7 @@ test('[CAT-15] a diff has every line of both texts, in order, and marks what is 
       expect(side(' -').join('\n')).toBe(one.join('\n'));
       expect(side(' +').join('\n')).toBe(other.join('\n'));
     }),
+    { seed: proofSeed() },
   );
   const long = Array.from({ length: 1_000 }, (_, at) => `line ${at}`).join('\n');
   expect(diffLines(long, long)).toHaveLength(2_000);
@@ -152,6 +154,7 @@ test('[POLICY-6] the fingerprint of a call changes with any argument, and not wi
       expect(callFingerprint('s:t', 'h', a) === callFingerprint('s:t', 'h', b)).toBe(same);
       expect(JSON.parse(canonicalJson(a))).toEqual(JSON.parse(JSON.stringify(a)));
     }),
+    { seed: proofSeed() },
   );
   expect(canonicalJson({ b: 1, a: { d: 2, c: 3 } })).toBe(canonicalJson({ a: { c: 3, d: 2 }, b: 1 }));
   expect(callFingerprint('s:t', 'h', {})).not.toBe(callFingerprint('s:t', 'other definition', {}));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { proofSeed } from '../../../test/proof-count.ts';
 import { type AnsweredCall, LOOP_GAP_MS, loopOf, withAnswered } from './repeated-calls.ts';
 
 const MOST = 4;
@@ -56,5 +57,6 @@ test('[SCOPE-6] calls without a repetition are never a loop', () => {
       const steps = calls.map((one, at) => ({ call: one, answer: 'x', at }));
       expect(loopOf(steps, { call, at: calls.length }, 2)).toBeNull();
     }),
+    { seed: proofSeed() },
   );
 });

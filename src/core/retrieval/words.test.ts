@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { proofSeed } from '../../../test/proof-count.ts';
 import { createNameIndex, identifierWords, isOneSlip, relatedWords, toolText, withKinds } from './words.ts';
 
 test.each([
@@ -110,6 +111,7 @@ test('[SEARCH-6] a letter too many, too few, wrong, or two swapped is one typo, 
       expect(isOneSlip(text, `${text}xx`)).toBe(false);
       expect(isOneSlip(text, `x${text.slice(1, -1)}x`)).toBe(false);
     }),
+    { seed: proofSeed() },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import { createMemoryStore } from '../../../test/memory/store.ts';
 import { createMemoryVectorIndex } from '../../../test/memory/vector-index.ts';
+import { proofSeed } from '../../../test/proof-count.ts';
 import { sampleTool } from '../../../test/support/samples.ts';
 import { settingsFor } from '../../../test/support/settings-for.ts';
 import { tool as guestTool, testGateway } from '../../../test/support/test-gateway.ts';
@@ -198,6 +199,7 @@ describe('odd queries and catalogues', () => {
         }
         expect(scores).toEqual(scores.toSorted((a, b) => b - a));
       }),
+      { seed: proofSeed() },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { NOBODY, testGateway, tool } from '../../../test/support/test-gateway.ts';
 
@@ -81,8 +82,10 @@ test('[CODE-27] the caller of a program is told of every call that ends', async 
 });
 
 test('[CODE-20] a program that exceeds its own timeout_ms is told so, not to change the configuration', async () => {
-  const { gateway } = await testGateway(FILES);
-  const run = await gateway.executeCode({ code: 'for (;;) await mcp.files.read({})', timeoutMs: 50 }, NOBODY);
+  // Not many short calls: on a fast machine, the limit of calls would come first.
+  const wait = tool('wait', () => setTimeout(60_000, null, { ref: false }));
+  const { gateway } = await testGateway({ servers: [{ name: 'files', tools: [wait] }] });
+  const run = await gateway.executeCode({ code: 'await mcp.files.wait({})', timeoutMs: 50 }, NOBODY);
   expect(run.error?.message).toMatch(
     /longer than 50 ms, the timeout_ms of this call; at most [\d,]+ are allowed/,
   );

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { proofSeed } from '../../../../test/proof-count.ts';
 import { withAllGiven, withGiven } from './given-values.ts';
 import { referencedTasks, resolveReferences } from './references.ts';
 import { layersOf } from './validate-plan.ts';
@@ -31,6 +32,7 @@ test('[PLAN-1] layers of random acyclic plans respect every dependency', () => {
         for (const before of dependsOn) expect(layer.get(before)).toBeLessThan(layer.get(id) ?? -1);
       }
     }),
+    { seed: proofSeed() },
   );
 });
 

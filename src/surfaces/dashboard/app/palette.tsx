@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Graph, Traces } from '../shared/api-types.ts';
 import { href, PAGES } from '../shared/routes.ts';
 import { getJson, postJson } from './api.ts';
@@ -36,7 +36,8 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
     0,
     found.findIndex(({ id }) => id === chosen),
   );
-  useEffect(() => dialog.current?.showModal(), []);
+  // Not after the next frame: what is typed until then would go to the page.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
   }, [at]);

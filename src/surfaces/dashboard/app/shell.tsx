@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { PAGES } from '../shared/routes.ts';
 import { isSignedIn, logIn } from './api.ts';
 import { Icon } from './components/badge.tsx';
@@ -136,10 +136,16 @@ function LostBanner() {
   );
 }
 
-/** Moves the focus, so that a screen reader announces the new page and the tab order starts at its top. */
+/**
+ * Moves the focus, so that a screen reader announces the new page and the tab order starts at its top. Before the next
+ * key is heard: later it would take the focus from the field that this key went to.
+ */
 function useFocusOnNewPage(): void {
   const { path } = location.value;
-  useEffect(() => {
+  const before = useRef(path);
+  useLayoutEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
     if (document.activeElement && document.activeElement !== document.body) {
       document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
     }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
 
 /** A modal dialog; Escape closes it, and the focus returns to where it was. */
@@ -16,7 +16,8 @@ export function Dialog({
 }) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Not after the next frame: what is typed until then would go to the page.
+  useLayoutEffect(() => {
     ref.current?.showModal();
   }, []);
   return (

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Graph } from '../../shared/api-types.ts';
 import { getJson } from '../api.ts';
 import { useResource } from '../resource.ts';
@@ -122,7 +122,8 @@ export function TypedFilter({
 }) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => setText(value), [value]);
+  // Before the next key, and without taking the space from whoever pauses after a word.
+  useLayoutEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <input

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { IconName } from './badge.tsx';
 import { Button } from './button.tsx';
 import { moveFocus } from './tabs.tsx';
@@ -21,7 +21,7 @@ export function Menu({
 }) {
   const [isOpen, setOpen] = useState(false);
   const ref = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return;
     ref.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     const away = (event: Event) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CapabilityHit, ExplainedHit, ExplainedSearch, ScoreShares } from '../../../shared/api-types.ts';
 import { href, withQuery } from '../../../shared/routes.ts';
 import { NOTHING_FITS, NOTHING_LEARNED_APPLIES } from '../../../shared/vocabulary.ts';
@@ -59,11 +59,11 @@ function SearchBox() {
   const [text, setText] = useState(asked);
   const servers = useServers().state.value.data?.servers ?? [];
   const context = contextOf(query);
-  // A changed address, for example from a link on this page, updates the field.
-  useEffect(() => {
+  // A changed address, for example from a link on this page, updates the field; a key after that is not undone.
+  useLayoutEffect(() => {
     setText((typed) => (typed.trim() === asked ? typed : asked));
   }, [asked]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (text.trim() === asked) return;
     const timer = setTimeout(() => setQuery({ q: text.trim(), tool: undefined }), DEFAULTS.restMs);
     return () => clearTimeout(timer);
