@@ -19,6 +19,8 @@ const DISTINCT = 500;
 /** Runs that one statement copies. */
 const COPIED = 5_000;
 const APART_MS = 20_000;
+/** In one of so many runs, a person was asked. */
+const ASKED_EACH = 20;
 const ROUNDS = 7;
 const BEGAN = Date.UTC(2026, 5, 1);
 
@@ -33,17 +35,35 @@ const VIEWS: Readonly<Record<string, string>> = {
   'a user without calls': '/calls?limit=50&user=nobody',
   'the slowest': '/calls?limit=50&min_ms=900',
   'large answers of a server': '/calls?limit=50&server=web&min_bytes=3000',
+  'words of an error': '/calls?limit=50&q=own+way:+7',
+  'failed calls of a tool': '/calls?limit=50&status=error&tool=mail:tool_9',
+  'failed calls of a server': '/calls?limit=50&status=error&server=web',
+  'a server that is hardly used': '/calls?limit=50&server=rare',
+  'one session': '/calls?limit=50&session=session-3',
+  'the first five days': `/calls?limit=50&until=${new Date(BEGAN + 5 * 24 * 3_600_000).toISOString()}`,
   'approved calls': '/calls?limit=50&asked=true',
   'grouped by tool': '/calls/groups?by=tool',
   'grouped by error': '/calls/groups?by=error',
+  'all runs': '/traces?limit=50',
+  'failed runs': '/traces?limit=50&status=error',
+  'runs of a tool': '/traces?limit=50&tool=files:tool_3',
+  'runs by words': '/traces?limit=50&q=kind+7',
+  'runs by words that none has': '/traces?limit=50&q=nowhere',
 };
 
-/** Records when the first row appears. */
-const WATCH_ROWS = `new MutationObserver((_, observer) => {
-  if (!document.querySelector('.calls-tool')) return;
+/** Pages, and what of them shows data of the store. */
+const PAGES: Readonly<Record<string, string>> = {
+  '/calls': '.calls-tool',
+  '/runs': 'main tbody tr',
+  '/': '.figure-value',
+};
+
+/** Records when the first of it appears. */
+const watchFor = (shown: string) => `new MutationObserver((_, observer) => {
+  if (!/\\w/.test(document.querySelector('${shown}')?.textContent ?? '')) return;
   globalThis.shownAt = performance.now();
   observer.disconnect();
-}).observe(document, { subtree: true, childList: true })`;
+}).observe(document, { subtree: true, childList: true, characterData: true })`;
 
 export async function bench() {
   await ensureBuiltPage();
@@ -72,15 +92,24 @@ export async function bench() {
       return performance.now() - began;
     };
     const storageState = await signIn(browser, String(gateway.ready.login_url));
-    const openings: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const context = await browser.newContext({ viewport: WIDE, storageState });
-      const page = await context.newPage();
-      await page.addInitScript({ content: WATCH_ROWS });
-      await page.goto(`${gateway.url}/calls`);
-      await page.waitForFunction(() => 'shownAt' in globalThis);
-      openings.push(await page.evaluate<number>('globalThis.shownAt'));
-      await context.close();
+    const openings = [];
+    for (const [path, shown] of Object.entries(PAGES)) {
+      const times: number[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const context = await browser.newContext({ viewport: WIDE, storageState });
+        const page = await context.newPage();
+        await page.addInitScript({ content: watchFor(shown) });
+        await page.goto(`${gateway.url}${path}`);
+        await page.waitForFunction(() => 'shownAt' in globalThis);
+        times.push(await page.evaluate<number>('globalThis.shownAt'));
+        await context.close();
+      }
+      openings.push({
+        label: `${path} opened until it shows data, median of ${ROUNDS}`,
+        value: percentile(times, 0.5),
+        unit: 'ms',
+        goal: '<= 1500 ms',
+      });
     }
     const rows = [];
     for (const [label, path] of Object.entries(VIEWS)) {
@@ -101,12 +130,7 @@ export async function bench() {
         { label: 'writing them', value: seconds, unit: 's' },
         { label: 'disk', value: disk / 1e6, unit: 'MB' },
         { label: 'of it for the rows of calls', value: sizes[0]!.bytes / 1e6, unit: 'MB' },
-        {
-          label: `page opened until its first row, median of ${ROUNDS}`,
-          value: percentile(openings, 0.5),
-          unit: 'ms',
-          goal: '<= 1500 ms',
-        },
+        ...openings,
         ...rows,
       ],
     };
@@ -137,6 +161,10 @@ async function fill(db: Kysely<Database>): Promise<void> {
       ) as nth
       where seq <= ${distinct} order by nth, seq`.execute(db);
   }
+  await sql`
+    insert into approval (id, run_id, node, arguments_hash, arguments, reason, state, requested_at, settled_by)
+    select md5(run_id), run_id, executed_path[1], 'hash', '{}', 'permissions.ask', 'used', executed_at, 'ann'
+    from execution_trace where seq % ${ASKED_EACH}::integer = 0 order by seq`.execute(db);
   const { rows } = await sql<{ last: number }>`select max(seq) as last from trace_key`.execute(db);
   await store.graph.replaceAll({ edges: [], statistics: [], cursor: Number(rows[0]!.last) });
 }

@@ -31,6 +31,11 @@ import type {
 } from '../engine/ports.ts';
 import type { EventLog } from '../engine/traces/event-log.ts';
 
+const DEFAULTS = {
+  /** Milliseconds that a receiver of alerts has to answer. */
+  postMs: 10_000,
+};
+
 interface OpenStore extends Pick<FlowPorts, 'changes' | 'trainerLock' | 'journal'> {
   readonly store: SqlStore;
   close(): Promise<void>;
@@ -111,6 +116,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     ...(loop && { loop }),
     events,
     redact,
+    post,
     sleep: async (ms, signal) =>
       void (await setTimeout(ms, undefined, { ref: false, ...(signal && { signal }) })),
   };
@@ -122,6 +128,19 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
       await opened.close();
     },
   };
+}
+
+/** Follows no redirect: the address is the one that was configured. */
+async function post(url: string, body: unknown, signal: AbortSignal): Promise<void> {
+  const reply = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    redirect: 'error',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(DEFAULTS.postMs)]),
+  });
+  await reply.body?.cancel();
+  if (!reply.ok) throw new Error(`HTTP ${reply.status}`);
 }
 
 /** The gateway's store: its own, or a shared one, which may be unavailable for a while. */

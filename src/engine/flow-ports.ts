@@ -44,6 +44,8 @@ export interface FlowPorts {
   readonly redact: (value: unknown, found?: FoundSecrets) => unknown;
   /** What was recognised as secret so far in the run these ports serve; absent where they serve no single run. */
   readonly found?: FoundSecrets;
+  /** Sends JSON to an address of the configuration; rejects when it does not arrive. Absent: nobody is told. */
+  readonly post?: (url: string, body: unknown, signal: AbortSignal) => Promise<void>;
   /** Resolves after so many milliseconds, or rejects when aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }

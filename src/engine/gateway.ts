@@ -5,6 +5,7 @@ import { mayUseTool } from '../core/policy/within-scope.ts';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { TraceEvent } from '../core/vocabulary/trace-event.ts';
+import { type AlertService, openAlerts } from './alerts.ts';
 import { createBackground } from './background.ts';
 import type { Caller } from './caller.ts';
 import { createAdmissions } from './calls/admissions.ts';
@@ -78,6 +79,7 @@ export interface Gateway extends RunService, ServerService {
   readonly graph: GraphService;
   readonly learning: LearningService;
   readonly people: PeopleService;
+  readonly alerts: AlertService;
   settings(): Settings;
   stats(): Promise<GatewayStats>;
   /** One line for instructions: which servers and how many tools the caller has. Stable between changes. */
@@ -237,6 +239,12 @@ export async function createGateway(
   catalogue.onChange(offerTools);
   catalogue.onChange(learning.offer);
 
+  const alerts = openAlerts({
+    ports,
+    background,
+    settings,
+    drift: () => driftOf(catalogue.current(), outputs, capabilities),
+  });
   const notePolicy = () => background.run('Writing down the policy', () => recordPolicy(ports, current));
   const learnModels = () => {
     if (!closing.signal.aborted) background.run('Learning plans and next steps', suggestions.refresh);
@@ -262,6 +270,7 @@ export async function createGateway(
     }
     trainerLock.seek();
     void catalogue.retryMissing(closing.signal);
+    void alerts.watch(closing.signal);
     void watchRetention({ ports, programs, settings }, closing.signal);
   }
 
@@ -342,6 +351,7 @@ export async function createGateway(
     capabilities: manage,
     learning: learning.service,
     people: createPeopleService(ports),
+    alerts,
     graph: createGraphService({
       live: graph,
       store,

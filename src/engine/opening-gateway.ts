@@ -20,6 +20,7 @@ const SERVICES = new Set<PropertyKey>([
   'graph',
   'learning',
   'people',
+  'alerts',
 ] satisfies (keyof Gateway)[]);
 
 /**

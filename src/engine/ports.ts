@@ -77,6 +77,7 @@ export type {
   WallHold,
 } from './ports/sandbox.ts';
 export type {
+  AlertKind,
   EmbeddingSettings,
   IssuerSettings,
   LearningSettings,

@@ -25,7 +25,7 @@ export const rateRun = operation({
     const [newest] = await traces.list({ runId: id, limit: 1 });
     const found = newest ?? (await traces.get(id));
     if (!found || !maySee(askerOf(caller), found)) throw notFound('Run', id, 'See GET /api/traces.');
-    const said = good === null ? null : { good, reason: reason?.trim() || null, by: deciderOf(caller) };
+    const said = { good, reason: reason?.trim() || null, by: deciderOf(caller) };
     return { trace_id: found.id, verdict: await gateway.learning.judge(found, said) };
   },
 });

@@ -38,6 +38,7 @@ import { handOver } from './hand-over.ts';
 import { importCapability } from './import-capability.ts';
 import { importTraces } from './import-traces.ts';
 import { keepCapabilityPrivate } from './keep-capability-private.ts';
+import { listAlerts } from './list-alerts.ts';
 import { listAuditEntries } from './list-audit-entries.ts';
 import { listCalls } from './list-calls.ts';
 import { listCapabilities } from './list-capabilities.ts';
@@ -122,6 +123,7 @@ export const OPERATIONS = [
   importCapability,
   importTraces,
   keepCapabilityPrivate,
+  listAlerts,
   listAuditEntries,
   listCalls,
   listCapabilities,

@@ -55,6 +55,24 @@ test('[CALLS-8] every call is a row; filters, groups and pages are in the addres
   await page.locator('.call-details').getByText('=1+1').first().waitFor();
 });
 
+test('[CALLS-11] a view is kept by name in this browser, by keyboard, and removed', async () => {
+  const page = await dashboard.open('/calls?status=error&min_ms=100');
+  await page.getByRole('button', { name: 'Save this view' }).press('Enter');
+  const field = page.getByLabel('Name of the view');
+  await field.and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('slow <b>failures');
+  await page.keyboard.press('Enter');
+  const views = page.getByRole('navigation', { name: 'Views' });
+  await views.getByRole('link', { name: 'All', exact: true }).click();
+  await page.waitForURL(`${dashboard.url}/calls`);
+  await page.reload();
+  await views.getByRole('link', { name: 'slow <b>failures' }).press('Enter');
+  await page.waitForURL(/status=error&min_ms=100/);
+  expect(await axe(page)).toEqual([]);
+  await views.getByRole('button', { name: 'Remove the view slow <b>failures' }).press('Enter');
+  await views.getByRole('link', { name: 'slow <b>failures' }).waitFor({ state: 'detached' });
+});
+
 test('[CALLS-9] a view is saved as CSV, in which nothing that a tool said is a formula', async () => {
   await fill('=cmd, "quoted"');
   const page = await dashboard.open('/calls?tool=everything%3Aecho');

@@ -2,7 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Execution, ExplainedSearch, Stats } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import type {
+  Alerts,
+  Execution,
+  ExplainedSearch,
+  Stats,
+} from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 import { launchBrowser, NARROW, newContext, signIn, WIDE } from '../support/launch-browser.ts';
@@ -88,6 +93,27 @@ test('[DASH-11] what waits for a person is on Home with the exact call, and is s
   await page.getByText('Approved').waitFor();
   await page.getByRole('heading', { name: /Waiting for you/ }).waitFor({ state: 'detached' });
   expect(['success', 'approval_required']).toContain((await asked).status);
+});
+
+test('[ALERT-4] a tool that begins to fail is on Home, with a link to its failed calls', async () => {
+  const page = await dashboard.open('/');
+  await page.getByText('Live', { exact: true }).waitFor();
+  const code = `for (let i = 0; i < 10; i++) {
+    try { await mcp.filesystem.read_text_file({ path: 'gone-' + i }) } catch {}
+  }`;
+  await dashboard.api('/execute', { code });
+  // Whoever asks makes the gateway look.
+  await expect.poll(async () => (await dashboard.api<Alerts>('/alerts')).alerts).toHaveLength(1);
+  await page.getByRole('link', { name: 'Home 1 alert' }).waitFor();
+  // PML may have tried the program once more to see whether it works.
+  const words = /filesystem:read_text_file failed in \d+ of \d+ calls in the last 60 minutes\./;
+  await page.getByRole('link', { name: words }).focus();
+  expect(await axe(page)).toEqual([]);
+  const small = await dashboard.open('/', { size: NARROW, theme: 'light' });
+  await small.getByText(words).waitFor();
+  expect(await axe(small)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await page.getByRole('table', { name: 'Calls' }).getByText('NOT_FOUND').first().waitFor();
 });
 
 test('[DASH-17] tools that come while one looks are found by meaning as soon as they are embedded, and Home and Search say so', async () => {

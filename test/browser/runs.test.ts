@@ -202,6 +202,24 @@ test('[DASH-44] over time, what ran side by side overlaps', async () => {
   expect(await axe(narrow)).toEqual([]);
 });
 
+test('[DASH-90] where the time of a run went is drawn by callers, by keyboard, with the way to the slowest call', async () => {
+  const { trace_id } = await run(PARALLEL, 'wait three times at once');
+  const page = await dashboard.open(`/runs/${trace_id}`);
+  await page.getByRole('tab', { name: 'Flame' }).click();
+  const blocks = page.getByRole('list', { name: 'Where the time went' });
+  await blocks.getByRole('button').first().focus();
+  await page.getByText('3 calls,').waitFor();
+  expect(await axe(page)).toEqual([]);
+  const narrow = await dashboard.open(`/runs/${trace_id}?tab=flame`, { size: NARROW, theme: 'light' });
+  await narrow.getByText('3 calls,').waitFor();
+  expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  expect(await axe(narrow)).toEqual([]);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-open]').waitFor();
+  expect(page.url()).toContain('tab=tree');
+});
+
 test('[DASH-45] whoever comes in the middle of a run sees what it did and sees it end', async () => {
   const { code, release } = await slow();
   const running = run(code, 'watched');

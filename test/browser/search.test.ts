@@ -142,6 +142,23 @@ test('[LEARN-18] a question that nothing learned applies to is said to be ranked
   expect(await hits(page).first().textContent()).not.toContain('learned');
 });
 
+test('[DASH-91] Learning tells what the runs of the week taught, and what it changes in a search', async () => {
+  const page = await dashboard.open('/learning');
+  const week = page.getByRole('region', { name: 'This week' });
+  await week.getByText('ranks searches now').waitFor();
+  const after = week.getByRole('region', { name: 'With what was learned' }).getByRole('listitem').first();
+  const before = week.getByRole('region', { name: 'By text alone' }).getByRole('listitem').first();
+  const first = await after.textContent();
+  expect(['memory:read_graph', 'everything:echo', 'filesystem:list_allowed_directories']).toContain(first);
+  expect(await before.textContent()).not.toBe(first);
+  expect(await axe(page)).toEqual([]);
+  const narrow = await dashboard.open('/learning', { size: NARROW, theme: 'light' });
+  await narrow.getByRole('region', { name: 'With what was learned' }).waitFor();
+  expect(await axe(narrow)).toEqual([]);
+  await week.getByRole('link', { name: /^“/ }).press('Enter');
+  await hits(page).first().getByText(first!).waitFor();
+});
+
 test('[DASH-71] names, descriptions and schemas of tools are shown as text', async () => {
   const page = await dashboard.open(`${href.search('say a million letters')}&server=hostile&tab=schema`);
   await hits(page).filter({ hasText: 'hostile:speak' }).click();

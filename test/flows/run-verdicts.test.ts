@@ -45,6 +45,12 @@ test('[VERDICT-1] what a person says of a run is kept with it, by whom and why, 
   expect(seen.verdict).toEqual(said.body.verdict);
   await ask(operator, 'POST', path, { good: null });
   expect((await ask(agent, 'GET', `/api/traces/${done.trace_id}`)).body.verdict).toBeNull();
+  const { body: log } = await ask(operator, 'GET', '/api/audit?action=run_rated');
+  const details = { trace_id: done.trace_id, good: false, reason: 'the wrong file' };
+  expect(log.entries).toMatchObject([
+    { actor: 'ada', subject: done.run_id, details: { good: null } },
+    { actor: 'ada', subject: done.run_id, details },
+  ]);
   expect((await ask(operator, 'POST', '/api/runs/nowhere/verdict', { good: true })).status).toBe(404);
 });
 

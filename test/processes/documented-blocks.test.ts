@@ -93,6 +93,7 @@ const PLACEHOLDERS: Readonly<Record<string, (command: string) => Promise<string>
     return id;
   },
   async TRACE_ID(command) {
+    if (/ fork /.test(command)) return (await traceOf('summarise+all+notes')).id;
     if (!/ forget /.test(command)) return (await traceOf('ten+pairs')).id;
     return String((await api('/execute', { code: 'return 1', intent: 'count to one' })).trace_id);
   },

@@ -1,5 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLoopWatch } from '../../src/adapters/telemetry/loop-watch.ts';
@@ -7,9 +10,11 @@ import { createOperations } from '../../src/compose/start-gateway-process.ts';
 import { isAlive } from '../contracts/upstream-support.ts';
 import { createMemoryTraceExporter } from '../memory/trace-exporter.ts';
 import { startHttp } from '../support/http-gateway.ts';
-import { startPml } from '../support/run-pml.ts';
+import { servePml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { testGateway, tool } from '../support/test-gateway.ts';
+
+const SERVER = join(import.meta.dirname, '../fixtures/servers/stdio-server.ts');
 
 const CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
 
@@ -157,8 +162,7 @@ test('[OTEL-7] requests over HTTP are exported with method, route, status and ti
 test('[OPS-3] SIGTERM: what is under way ends well, new work is turned away, no process is left', async () => {
   const dir = await temporaryDir();
   const config = join(dir, 'pml.json');
-  const fixture = join(import.meta.dirname, '../fixtures/servers/stdio-server.ts');
-  const bench = { command: process.execPath, args: [fixture, 'both'] };
+  const bench = { command: process.execPath, args: [SERVER, 'both'] };
   await writeFile(config, JSON.stringify({ mcpServers: { bench } }));
   const running = await startPml(['serve', '--port', '0', '--data', dir, '--config', config]);
   const token = (await readFile(join(dir, 'token'), 'utf8')).trim();
@@ -187,4 +191,42 @@ test('[OPS-3] SIGTERM: what is under way ends well, new work is turned away, no 
   expect((await slow).body).toMatchObject({ status: 'success', result: 'done' });
   expect(await running.exited).toBe(0);
   expect(isAlive(pid)).toBe(false);
+});
+
+test('[ALERT-3] an alert and its end reach the webhook, also one that fails at first, and /metrics counts it', async () => {
+  const dir = await temporaryDir();
+  const told: { text: string; state: string; alert: { kind: string; subject: string } }[] = [];
+  let refusals = 1;
+  const receiver = createServer(async (request, reply) => {
+    const body = await text(request);
+    if (refusals-- > 0) return void reply.writeHead(503).end();
+    told.push(JSON.parse(body));
+    reply.end('ok');
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void receiver.close());
+  const { port } = receiver.address() as AddressInfo;
+  const secret = 'hooks-T0KEN-9f8e7d6c5b4a';
+  const configWith = (failure_rate: number | false) => ({
+    mcpServers: { bench: { command: process.execPath, args: [SERVER, 'both'] } },
+    pml: { alerts: { failure_rate, p95_ms: false, webhook: `http://127.0.0.1:${port}/${secret}` } },
+  });
+  const served = await servePml({ data: dir, config: configWith(0.5) });
+  onTestFinished(async () => void (await served.stop()));
+  const headers = { authorization: `Bearer ${served.token}`, 'content-type': 'application/json' };
+  const get = async (path: string) => await (await fetch(`${served.url}${path}`, { headers })).text();
+  const execute = (code: string) =>
+    fetch(`${served.url}/api/execute`, { method: 'POST', headers, body: JSON.stringify({ code }) });
+  await execute('for (let i = 0; i < 10; i++) { try { await mcp.bench.fail({ i }) } catch {} }');
+  const words = 'bench:fail failed in 10 of 10 calls in the last 60 minutes.';
+  await expect.poll(() => get('/api/alerts')).toContain(words);
+  await expect.poll(() => told).toMatchObject([{ state: 'raised', text: `PML: ${words}` }]);
+  expect(await get('/metrics')).toContain('pml_alerts{kind="failures"} 1');
+  expect(served.output().stderr).toContain(words);
+  // Nobody wants to know it any more.
+  await writeFile(join(dir, 'pml.json'), JSON.stringify(configWith(false)));
+  await expect.poll(() => get('/api/alerts')).not.toContain(words);
+  await expect.poll(() => told[1]).toMatchObject({ state: 'resolved', text: `PML: Over: ${words}` });
+  expect(await get('/metrics')).toContain('pml_alerts{kind="failures"} 0');
+  expect(`${served.output().stderr}${await get('/api/alerts')}`).not.toContain(secret);
 });

@@ -18,6 +18,8 @@ test('[TRACE-14] traces go from one data dir to another and back through files, 
     const { executedPath, toolInvocations } = deriveTrace(trace.events);
     return { ...trace, executedPath, toolInvocations };
   });
+  const said = { good: true, reason: 'the right file', by: 'ada', at: '2026-03-05T10:00:00.000Z' };
+  traces[0] = { ...traces[0]!, verdict: said };
   await store.traces.appendAll(traces);
   await store.close();
 
@@ -27,6 +29,7 @@ test('[TRACE-14] traces go from one data dir to another and back through files, 
   const imported = await pml('import', 'runs.jsonl', '--data', there, '--json');
   expect(JSON.parse(imported.stdout)).toEqual({ imported: 60, skipped: 0, refused: 0, refusals: [] });
   const lines = await readFile(join(dir, 'runs.jsonl'), 'utf8');
+  expect(lines).toContain(JSON.stringify(said));
   expect((await pml('export', '-', '--data', there)).stdout).toBe(lines);
   expect((await pml('forget', '--all', '--yes', '--data', there)).stdout).toBe('Deleted 60 traces.\n');
 });

@@ -36,7 +36,9 @@ export function collectSecrets(config: Config, variables: readonly UsedVariable[
     for (const value of urlSecrets(server.url ?? '')) sure(value);
     for (const value of authSecrets(server)) sure(value);
   }
-  const { store, embedding } = config.pml;
+  const { store, embedding, alerts } = config.pml;
+  // A webhook takes messages from everybody who knows its address.
+  sure(alerts.webhook);
   for (const value of urlSecrets(store.url ?? '')) sure(value);
   if (embedding.kind === 'openai') sure(embedding.api_key);
   return [...secrets];

@@ -203,6 +203,15 @@ function toSettings(
       waitMs: pml.store.wait_ms,
     },
     retention: { tracesDays: pml.retention.traces_days ?? null },
+    alerts: {
+      failureRate: pml.alerts.failure_rate || null,
+      latencyMs: pml.alerts.p95_ms || null,
+      drift: pml.alerts.drift,
+      budget: pml.alerts.budget || null,
+      waitingMs: pml.alerts.waiting_minutes === false ? null : pml.alerts.waiting_minutes * 60_000,
+      windowMs: pml.alerts.window_minutes * 60_000,
+      webhook: pml.alerts.webhook ?? null,
+    },
     http: toHttp(pml.http),
     learning: {
       enabled: pml.learning.enabled,

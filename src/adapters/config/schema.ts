@@ -30,6 +30,7 @@ export const DEFAULTS = {
   record: 'full',
   embedding: { kind: 'minilm' },
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256, wait_ms: 60_000 },
+  alerts: { failure_rate: 0.5, p95_ms: 30_000, drift: true, budget: 0.9, waiting: 10, window: 60 },
   http: { port: 8080, host: '127.0.0.1', hosts: [] as string[] },
   /** Public keys only: with a shared key, everybody who can check a token could make one. */
   issuer: { algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'], user_claim: 'sub', scopes: [] as string[] },
@@ -61,6 +62,8 @@ export const DEFAULTS = {
 
 const text = () => z.string().min(1);
 const whole = (min: number, max: number) => z.int().min(min).max(max);
+const count = (min: number, max: number, standard: number, what: string) =>
+  whole(min, max).default(standard).describe(what);
 
 const toolGlob = z.string().regex(/^\*+$|^[^\s:]+:\S+$/, {
   error: 'must be "*" or server:tool, for example "github:delete_*"',
@@ -296,29 +299,34 @@ const embedding = z
   .default({ ...DEFAULTS.embedding })
   .describe('The embedding model: minilm is built in; transformers needs @huggingface/transformers.');
 
+const { alerts: told } = DEFAULTS;
+const upTo = (most: number) => z.union([z.number().min(0).max(most), z.literal(false)]);
+const orOff = (most: number, standard: number, what: string) =>
+  upTo(most).default(standard).describe(`${what}; or false.`);
+const alerts = z
+  .strictObject({
+    failure_rate: orOff(1, told.failure_rate, 'Share of failed calls of a tool, of at least ten'),
+    p95_ms: orOff(86_400_000, told.p95_ms, 'Milliseconds that one in 20 calls of a tool takes'),
+    drift: z.boolean().default(told.drift).describe('Whether a changed tool is an alert.'),
+    budget: orOff(1, told.budget, 'Share that a key has used of its limit per hour or per day'),
+    waiting_minutes: orOff(525_600, told.waiting, 'Minutes that a call waits for approval'),
+    window_minutes: count(1, 1_440, told.window, 'Over which calls are counted.'),
+    webhook: safeUrl.optional().describe('Where each alert is sent as JSON, with its sentence in "text".'),
+  })
+  .prefault({})
+  .describe('When PML says that something is wrong.');
+
 const { sandbox: limits } = DEFAULTS;
 const sandbox = z
   .strictObject({
-    memory_mb: whole(8, 65_536).default(limits.memory_mb).describe('Memory of one program, in megabytes.'),
-    cpu_ms: whole(1, 3_600_000).default(limits.cpu_ms).describe('CPU time of one program, in milliseconds.'),
-    wall_ms: whole(1, 86_400_000)
-      .default(limits.wall_ms)
-      .describe('Wall-clock time of one program, in milliseconds.'),
-    calls_in_flight: whole(1, 1024)
-      .default(limits.calls_in_flight)
-      .describe('Maximum number of parallel tool calls.'),
-    calls_total: whole(0, 1_000_000)
-      .default(limits.calls_total)
-      .describe('Maximum number of tool calls of one program.'),
-    argument_bytes: whole(1, 2 ** 30)
-      .default(limits.argument_bytes)
-      .describe('Maximum size of the arguments of one call.'),
-    result_bytes: whole(1, 2 ** 30)
-      .default(limits.result_bytes)
-      .describe('Maximum size of the result of one call or program.'),
-    console_bytes: whole(0, 2 ** 30)
-      .default(limits.console_bytes)
-      .describe('Maximum size of the console output of one program.'),
+    memory_mb: count(8, 65_536, limits.memory_mb, 'Memory of one program, in megabytes.'),
+    cpu_ms: count(1, 3_600_000, limits.cpu_ms, 'CPU time of one program, in milliseconds.'),
+    wall_ms: count(1, 86_400_000, limits.wall_ms, 'Wall-clock time of one program, in milliseconds.'),
+    calls_in_flight: count(1, 1024, limits.calls_in_flight, 'Maximum number of parallel tool calls.'),
+    calls_total: count(0, 1_000_000, limits.calls_total, 'Maximum number of tool calls of one program.'),
+    argument_bytes: count(1, 2 ** 30, limits.argument_bytes, 'Maximum size of the arguments of one call.'),
+    result_bytes: count(1, 2 ** 30, limits.result_bytes, 'Maximum size of one result.'),
+    console_bytes: count(0, 2 ** 30, limits.console_bytes, 'Maximum size of the console output.'),
   })
   .prefault({})
   .describe('Limits for code that agents run.');
@@ -396,9 +404,10 @@ const pml = z
       })
       .prefault({})
       .describe('How long raw traces are kept.'),
+    alerts,
     http: z
       .strictObject({
-        port: whole(0, 65_535).default(DEFAULTS.http.port).describe('0 takes any free port.'),
+        port: count(0, 65_535, DEFAULTS.http.port, '0 takes any free port.'),
         host: text().default(DEFAULTS.http.host).describe('Address to listen on.'),
         hosts: z
           .array(hostName)

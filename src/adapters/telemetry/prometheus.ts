@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { LoopFigures } from '../../engine/ports/process.ts';
+import { ALERT_KINDS } from '../../engine/ports/settings.ts';
 import type { GatewayEvent } from '../../engine/ports.ts';
 
 const DEFAULTS = {
@@ -82,6 +83,8 @@ export function createMetrics({ version, now, figures, loop }: MetricsOptions): 
   const capabilities = gauge('pml_capabilities', 'Capabilities');
   const traces = gauge('pml_traces', 'Traces in the store');
   const pending = gauge('pml_approvals_pending', 'Pending approvals');
+  const alerts = gauge('pml_alerts', 'Alerts, by kind', ['kind']);
+  for (const kind of ALERT_KINDS) alerts.set({ kind }, 0);
   const servers = gauge('pml_servers', 'Upstream servers, by state', ['state']);
 
   // By run id, so that a run whose end is reported twice is counted once.
@@ -138,6 +141,9 @@ export function createMetrics({ version, now, figures, loop }: MetricsOptions): 
           break;
         case 'ranker_trained':
           trainings.inc();
+          break;
+        case 'alerts_changed':
+          for (const kind of ALERT_KINDS) alerts.set({ kind }, event.counts[kind] ?? 0);
           break;
         case 'gate_changed':
           gate.set(event.open ? 1 : 0);

@@ -158,7 +158,7 @@ export function classifyError(message: string): ErrorType {
 
 type Texts = Pick<
   ExecutionTrace,
-  'intentText' | 'errorMessage' | 'code' | 'decisions' | 'taskResults' | 'guest' | 'events'
+  'intentText' | 'errorMessage' | 'code' | 'decisions' | 'taskResults' | 'guest' | 'events' | 'verdict'
 >;
 
 type Redact = (value: unknown) => unknown;
@@ -179,6 +179,7 @@ export function redactTrace<T extends Texts>(trace: T, redact: Redact): T {
       ...(trace.guest.results && { results: redact(trace.guest.results) as GuestResults }),
     },
     events: trace.events.map((event) => redactEvent(event, redact)),
+    ...(trace.verdict && { verdict: { ...trace.verdict, reason: text(trace.verdict.reason) } }),
   };
 }
 

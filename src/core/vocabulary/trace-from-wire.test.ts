@@ -6,7 +6,9 @@ import { traceToWire } from './execution-trace.ts';
 import { PmlError } from './pml-error.ts';
 import { traceFromWire } from './trace-from-wire.ts';
 
-const trace = sampleTrace();
+const trace = sampleTrace({
+  verdict: { good: false, reason: 'the wrong file', by: 'ada', at: '2026-03-05T10:00:00.000Z' },
+});
 
 /** The sample as a parsed line of a file, which a hostile sender may have changed. */
 // biome-ignore lint/suspicious/noExplicitAny: a parsed line can be anything

@@ -5,6 +5,7 @@ import {
   type GuestResults,
   guestFromWire,
   RUN_ORIGINS,
+  type RunVerdict,
 } from './execution-trace.ts';
 import { capabilityNode, kindOf, type NodeId, operationId, toolId } from './ids.ts';
 import { VISIBILITIES } from './principal.ts';
@@ -35,6 +36,8 @@ const DEFAULTS = {
   id: 512,
   /** Most events of one trace: a start and an end for a hundred thousand calls. */
   events: 200_000,
+  /** Longest reason of a verdict, in UTF-16 units. Hiding a secret in it may have made it longer. */
+  reason: 4_000,
   /** Priority of a trace that does not state one. */
   priority: 0.5,
   /** Far above the |TD error| of any outcome in [0, 1], so that a sender cannot buy a place in the replay buffer. */
@@ -49,6 +52,7 @@ export function traceFromWire(wire: unknown): ToldTrace {
   const trace = fieldsOf(wire, '');
   const events = trace.get('events', listOf(event, DEFAULTS.events));
   checkCalls(events);
+  const said = trace.get('verdict', orNull(verdict));
   return {
     id: trace.get('id', id),
     runId: trace.get('run_id', id),
@@ -73,6 +77,7 @@ export function traceFromWire(wire: unknown): ToldTrace {
     code: trace.get('code', orNull(string)),
     guest: trace.get('guest', orNull(guest)),
     events,
+    ...(said && { verdict: said }),
   };
 }
 
@@ -85,6 +90,19 @@ const moment: Read<Date> = (value, at) => {
   const date = new Date(text);
   if (/^\d{4}-\d\d-\d\d/.test(text) && date.getTime() >= 0 && date.getTime() < YEAR_10000) return date;
   throw wrong(at, 'must be a date from 1970 on, such as 2026-11-15T10:20:30.456Z');
+};
+
+const verdict: Read<RunVerdict> = (value, at) => {
+  const fields = fieldsOf(value, at);
+  const reason = fields.get('reason', orNull(string));
+  if (reason !== null && reason.length > DEFAULTS.reason)
+    throw wrong(`${at}.reason`, `must have at most ${DEFAULTS.reason} characters`);
+  return {
+    good: fields.get('good', boolean),
+    reason,
+    by: fields.get('by', id),
+    at: fields.get('at', moment).toISOString(),
+  };
 };
 
 const guest: Read<NonNullable<ExecutionTrace['guest']>> = (value, at) => {

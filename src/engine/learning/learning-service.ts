@@ -39,6 +39,9 @@ export interface LearningReport {
   readonly suggestions: SuggestionCounts;
 }
 
+/** What a person says of a run; `good` is null where it is taken back. */
+export type Saying = Pick<RunVerdict, 'reason' | 'by'> & { readonly good: boolean | null };
+
 export interface LearningService {
   report(): Promise<LearningReport>;
   insight(): Promise<LearningInsight>;
@@ -46,8 +49,8 @@ export interface LearningService {
   train(signal?: AbortSignal): Promise<LearningReport>;
   /** Ends the training under way; nothing has changed then. */
   stop(): Promise<void>;
-  /** Keeps what a person says of a run, and learns from it at once; null: nothing any more. */
-  judge(trace: ExecutionTrace, said: Omit<RunVerdict, 'at'> | null): Promise<RunVerdict | null>;
+  /** Keeps what a person says of a run, in the audit log, too, and learns from it at once. */
+  judge(trace: ExecutionTrace, said: Saying): Promise<RunVerdict | null>;
   /** Back to what was learned before; to plain search where there is nothing before. */
   rollBack(): Promise<LearningReport>;
 }
@@ -110,13 +113,19 @@ export function createLearningService(
     async stop() {
       ranker.stop();
     },
-    async judge({ verdict: _, ...trace }, said) {
-      const verdict = said && {
-        ...said,
-        reason: said.reason === null ? null : String(ports.redact(said.reason)),
-        at: ports.clock.now().toISOString(),
-      };
+    async judge({ verdict: _, ...trace }, { good, reason: told, by }) {
+      const at = ports.clock.now();
+      const reason = told === null ? null : String(ports.redact(told));
+      const verdict = good === null ? null : { good, reason, by, at: at.toISOString() };
       await ports.store.traces.judge(trace.id, verdict);
+      await ports.store.audit.append({
+        at,
+        actor: by,
+        action: 'run_rated',
+        subject: trace.runId,
+        hash: null,
+        details: { trace_id: trace.id, good, ...(reason !== null && { reason }) },
+      });
       await recalled();
       await ranker.judge(
         trace.runId,

@@ -2,6 +2,7 @@ import type { RunOrigin } from '../../core/vocabulary/execution-trace.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { Visibility } from '../../core/vocabulary/principal.ts';
 import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
+import type { AlertKind } from './settings.ts';
 import type { UpstreamState } from './upstream.ts';
 
 /** What the services report to watchers; snake_case, as it goes over the wire. Redacted before it is emitted. */
@@ -74,6 +75,8 @@ export type GatewayEvent =
       readonly state: 'begun' | 'ended';
       readonly changes: readonly string[];
     }
+  /** How many alerts of each kind there are from now on. What they say is not for everybody who hears events. */
+  | { readonly type: 'alerts_changed'; readonly counts: Readonly<Partial<Record<AlertKind, number>>> }
   /** So many definitions got a vector; of all tools in the catalogue, so many are found by meaning now. */
   | {
       readonly type: 'tools_embedded';

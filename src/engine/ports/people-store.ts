@@ -105,6 +105,7 @@ export const AUDIT_ACTIONS = [
   'limit_reached',
   'client_connected',
   'client_disconnected',
+  'run_rated',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -17,6 +17,7 @@ export interface Settings {
   readonly embedding: EmbeddingSettings;
   readonly store: StoreSettings;
   readonly retention: RetentionSettings;
+  readonly alerts: AlertSettings;
   readonly http: {
     readonly port: number;
     readonly host: string;
@@ -33,6 +34,26 @@ export interface Settings {
   readonly templates: string | null;
   /** Values that must never be shown or stored: expanded variables, headers, configured env. */
   readonly secrets: readonly string[];
+}
+
+export const ALERT_KINDS = ['failures', 'latency', 'drift', 'budget', 'approvals'] as const;
+
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+/** Thresholds; null: nobody is told. */
+export interface AlertSettings {
+  /** Of the calls of one tool within the window, from 0 to 1. */
+  readonly failureRate: number | null;
+  /** That one in 20 calls of a tool took, or longer. */
+  readonly latencyMs: number | null;
+  readonly drift: boolean;
+  /** Share of what a key may use in an hour or a day. */
+  readonly budget: number | null;
+  /** That a call has waited for a person. */
+  readonly waitingMs: number | null;
+  readonly windowMs: number;
+  /** Where each alert is posted to. */
+  readonly webhook: string | null;
 }
 
 export interface OAuthSettings {

@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import type { Approval, Capabilities, Runs, Servers, Stats } from '../shared/api-types.ts';
+import type { Alerts, Approval, Capabilities, Runs, Servers, Stats } from '../shared/api-types.ts';
 import { href } from '../shared/routes.ts';
 import { getJson } from './api.ts';
 import { shownLine } from './format.ts';
@@ -20,6 +20,14 @@ export function useStats(): Resource<Stats> {
       type === 'capability_changed' ||
       type === 'catalogue_changed' ||
       type === 'config_reloaded',
+  });
+}
+
+/** What is wrong now. */
+export function useAlerts(): Resource<Alerts> {
+  return useResource<Alerts>('alerts', {
+    load: (signal) => getJson('/alerts', {}, signal),
+    reloadOn: ({ type }) => type === 'alerts_changed',
   });
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { PAGES } from '../shared/routes.ts';
+import { PAGES, type PageName } from '../shared/routes.ts';
 import { isSignedIn, logIn } from './api.ts';
 import { Icon } from './components/badge.tsx';
 import { Button, CopyButton } from './components/button.tsx';
@@ -7,7 +7,7 @@ import { Dialog } from './components/dialog.tsx';
 import { Toasts } from './components/toast.tsx';
 import { shownLine } from './format.ts';
 import { connection } from './live.ts';
-import { useStats } from './overview.ts';
+import { useAlerts, useStats } from './overview.ts';
 import { CurrentPage } from './pages/current-page.tsx';
 import { Palette } from './palette.tsx';
 import { location, navigate, route } from './router.ts';
@@ -82,23 +82,32 @@ export function Shell() {
 }
 
 function Navigation() {
-  const { data } = useStats().state.value;
-  const waiting = data?.pending_approvals ?? 0;
+  const waiting = useStats().state.value.data?.pending_approvals ?? 0;
+  const alerts = useAlerts().state.value.data?.alerts.length ?? 0;
+  const counts: Partial<Record<PageName, readonly [count: number, of: string]>> = {
+    home: [alerts, alerts === 1 ? 'alert' : 'alerts'],
+    approvals: [waiting, 'waiting for approval'],
+  };
   return (
     <nav class="nav" aria-label="Pages">
       {PAGES.map(({ name, path, title }) => (
         <a key={name} href={path} aria-current={route.value.page === name ? 'page' : undefined}>
           <Icon name={name} size={20} />
           <span class="nav-title">{title}</span>
-          {name === 'approvals' && waiting > 0 && (
-            <span class="nav-count" title={`${waiting} waiting for approval`}>
-              {waiting}
-              <span class="hidden"> waiting for approval</span>
-            </span>
-          )}
+          <NavCount count={counts[name]?.[0] ?? 0} of={counts[name]?.[1] ?? ''} />
         </a>
       ))}
     </nav>
+  );
+}
+
+function NavCount({ count, of }: { count: number; of: string }) {
+  if (count === 0) return null;
+  return (
+    <span class="nav-count" title={`${count} ${of}`}>
+      {count}
+      <span class="hidden"> {of}</span>
+    </span>
   );
 }
 

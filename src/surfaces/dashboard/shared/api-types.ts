@@ -14,6 +14,8 @@ export type Stats = Answer<'get_stats'>;
 /** A snapshot with the event id to continue from. */
 export type Snapshot = Pick<Stats, 'last_event_id'>;
 
+export type Alerts = Answer<'list_alerts'>;
+
 export type Servers = Answer<'list_servers'>;
 export type Server = Servers['servers'][number];
 export type ServerState = Server['state'];

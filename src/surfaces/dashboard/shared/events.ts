@@ -30,6 +30,7 @@ interface EventData {
     state: 'candidate' | 'active' | 'quarantined' | 'forgotten';
   };
   readonly drift_changed: { tool: string; state: 'begun' | 'ended'; changes: readonly string[] };
+  readonly alerts_changed: { counts: Readonly<Record<string, number>> };
   readonly graph_changed: { edges: number; traces: number };
   readonly gate_changed: { open: boolean; gain: number; ci95: readonly number[]; n: number };
   readonly run_learned: { runs: number };
@@ -62,6 +63,7 @@ export const EVENT_TYPES = Object.keys({
   approval_settled: 0,
   capability_changed: 0,
   drift_changed: 0,
+  alerts_changed: 0,
   graph_changed: 0,
   gate_changed: 0,
   run_learned: 0,

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Graph } from '../../shared/api-types.ts';
 import { getJson } from '../api.ts';
+import { shownLine } from '../format.ts';
 import { useResource } from '../resource.ts';
 import { location, setQuery } from '../router.ts';
 import { Icon } from './badge.tsx';
@@ -15,6 +16,8 @@ const DEFAULTS = {
   typingMs: 250,
   /** Rounds times, so that the same address gives the same request for a while. */
   roundMs: 60_000,
+  /** Characters of the name of a view. */
+  nameLength: 40,
 };
 
 export const TIME_CHOICES = [
@@ -106,6 +109,101 @@ export function ToolFilter({ value }: { value: string | undefined }) {
   );
 }
 
+interface SavedView {
+  readonly name: string;
+  readonly query: string;
+}
+
+/** Links to what this browser keeps by name of a list, and a field to keep what is shown now. */
+export function SavedViews({ path, known }: { path: string; known: readonly string[] }) {
+  const key = `pml-views ${path}`;
+  const [views, setViews] = useState(() => readViews(key));
+  const [name, setName] = useState<string | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const isNaming = name !== null;
+  useEffect(() => {
+    if (isNaming) field.current?.focus();
+  }, [isNaming]);
+  const current = viewNow();
+  const keep = (next: readonly SavedView[]) => {
+    setViews(next);
+    try {
+      localStorage.setItem(key, JSON.stringify(next));
+    } catch {
+      // Without storage they last until the page is left.
+    }
+  };
+  const save = () => {
+    const given = name?.trim() ?? '';
+    if (given !== '') keep([...views.filter((view) => view.name !== given), { name: given, query: current }]);
+    setName(null);
+  };
+  const isNew = current !== '' && ![...known, ...views.map(({ query }) => query)].includes(current);
+  return (
+    <>
+      {views.map((view) => (
+        <span key={view.name} class="saved-view">
+          <a href={`${path}?${view.query}`} aria-current={view.query === current ? 'page' : undefined}>
+            {shownLine(view.name, DEFAULTS.nameLength)}
+          </a>
+          <button
+            type="button"
+            class="copy"
+            aria-label={`Remove the view ${shownLine(view.name, DEFAULTS.nameLength)}`}
+            onClick={() => keep(views.filter((one) => one !== view))}
+          >
+            <Icon name="cross" size={13} />
+          </button>
+        </span>
+      ))}
+      {isNew && !isNaming && (
+        <button type="button" class="more" onClick={() => setName('')}>
+          Save this view
+        </button>
+      )}
+      {isNaming && (
+        <form
+          class="saved-view"
+          onSubmit={(event) => {
+            event.preventDefault();
+            save();
+          }}
+        >
+          <input
+            ref={field}
+            aria-label="Name of the view"
+            placeholder="Name of the view"
+            maxLength={DEFAULTS.nameLength}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+            onKeyDown={(event) => event.key === 'Escape' && setName(null)}
+          />
+          <button type="submit" class="more">
+            Save
+          </button>
+        </form>
+      )}
+    </>
+  );
+}
+
+/** What the address narrows the list down to, on whatever page of it. */
+export function viewNow(): string {
+  const kept = [...location.value.query].filter(([name]) => !['after', 'before', 'compare'].includes(name));
+  return new URLSearchParams(kept).toString();
+}
+
+function readViews(key: string): readonly SavedView[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
+    const isView = (view: unknown): view is SavedView =>
+      typeof (view as SavedView)?.name === 'string' && typeof (view as SavedView).query === 'string';
+    return Array.isArray(kept) ? kept.filter(isView) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** Updates the address after a pause in typing. */
 export function TypedFilter({
   name,
@@ -122,7 +220,7 @@ export function TypedFilter({
 }) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // Before the next key, and without taking the space from whoever pauses after a word.
+  // Before the next key; a person who pauses after a word keeps the space behind it.
   useLayoutEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (

@@ -10,11 +10,13 @@ import {
   changeFilter,
   clearFilters,
   filtersIn,
+  SavedViews,
   SearchFilter,
   sinceOf,
   TIME_CHOICES,
   ToolFilter,
   TypedFilter,
+  viewNow,
 } from '../../components/filters.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
@@ -143,9 +145,7 @@ function apiQuery({ time, ...rest }: CallFilters): Query {
 }
 
 function Views() {
-  const current = new URLSearchParams(
-    [...location.value.query].filter(([name]) => name !== 'after'),
-  ).toString();
+  const current = viewNow();
   return (
     <nav class="calls-views" aria-label="Views">
       {VIEWS.map(([title, view]) => {
@@ -156,6 +156,7 @@ function Views() {
           </a>
         );
       })}
+      <SavedViews path="/calls" known={VIEWS.map(([, view]) => withQuery('', view).slice(1))} />
     </nav>
   );
 }

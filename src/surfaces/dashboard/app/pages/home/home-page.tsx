@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import type { Capabilities, Learning, Server, Traces } from '../../../shared/api-types.ts';
+import type { Alerts, Capabilities, Learning, Server, Traces } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
 import { ApprovalItem } from '../../components/approval-item.tsx';
@@ -10,7 +10,7 @@ import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Ago, Duration, Time } from '../../components/time.tsx';
 import { compact, number, plural, shownLine } from '../../format.ts';
-import { useCapabilities, useServers, useStats, useWaiting } from '../../overview.ts';
+import { useAlerts, useCapabilities, useServers, useStats, useWaiting } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
 import { Figures } from './figures.tsx';
 import { ConnectClient, DemoStory, FirstSteps } from './first-steps.tsx';
@@ -36,6 +36,7 @@ export function HomePage() {
       />
       <div class="stack">
         <Figures />
+        <AlertList />
         <Approvals />
         {isNew && (
           <div class="columns">
@@ -90,6 +91,52 @@ function Servers() {
       </Await>
     </Panel>
   );
+}
+
+type Alert = Alerts['alerts'][number];
+
+/** What is wrong now, each with a link to it; hidden if nothing is. */
+function AlertList() {
+  const alerts = useAlerts().state.value.data?.alerts ?? [];
+  if (alerts.length === 0) return null;
+  return (
+    <Panel title={`Alerts (${alerts.length})`} flush>
+      <SteadyRows rows={alerts} keyOf={({ id }) => id}>
+        {(steady) => (
+          <ul class="lessons alerts">
+            {steady.map((alert) => (
+              <li key={alert.id}>
+                <a href={alertHref(alert)}>
+                  <Icon name="alert" />
+                  <span class="lesson">
+                    <span class="alert-words">{shownLine(alert.words, 300)}</span>
+                    <span class="cell-note muted">{ALERT_TITLES[alert.kind]}</span>
+                  </span>
+                  <Ago at={alert.since} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </SteadyRows>
+    </Panel>
+  );
+}
+
+const ALERT_TITLES: Readonly<Record<Alert['kind'], string>> = {
+  failures: 'Failing tool: see its failed calls',
+  latency: 'Slow tool: see its calls',
+  drift: 'Drift: see what the tool is part of',
+  budget: 'Budget: see the calls of today',
+  approvals: 'Approvals: decide',
+};
+
+function alertHref({ kind, subject }: Alert): string {
+  const tool = subject ?? undefined;
+  if (kind === 'failures') return href.calls({ tool, status: 'error', time: 'hour' });
+  if (kind === 'latency') return href.calls({ tool, time: 'hour' });
+  if (kind === 'drift') return href.graph({ node: tool });
+  return kind === 'budget' ? href.calls({ time: 'day' }) : href.approvals();
 }
 
 /** Calls that wait for approval; hidden if there are none. */

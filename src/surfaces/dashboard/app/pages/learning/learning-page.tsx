@@ -27,6 +27,7 @@ import {
   TdErrorCurve,
 } from './learning-charts.tsx';
 import { RollBack, TrainButton, TrainingHistory, TrainingProgress } from './trainings.tsx';
+import { WeekStory } from './week-story.tsx';
 
 const DEFAULTS = {
   /** Both ends of the lines on which intervals are drawn. */
@@ -64,6 +65,7 @@ function Known({ of: known }: { of: Learning }) {
     <div class="stack">
       {known.training && <TrainingProgress of={known.training} />}
       {known.runs < known.least_runs && <GettingStarted runs={known.runs} least={known.least_runs} />}
+      <WeekStory of={known} />
       <GateState of={known} />
       <OnlineFigures of={known} />
       <Await of={insight.state.value} retry={insight.reload} lines={8}>

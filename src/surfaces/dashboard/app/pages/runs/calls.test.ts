@@ -8,6 +8,7 @@ import {
   departuresOf,
   differencesOf,
   endOf,
+  flamesOf,
   rowsOf,
   ticksOf,
   tokensOf,
@@ -168,4 +169,30 @@ test('[DIAG-1] what differs from a good run is told in its order: arguments, ans
   expect(departuresOf([made('s:list', 0)], slow).map(({ what }) => what)).toEqual(['answer', 'time']);
   expect(valueAt({ a: { b: [7] } }, ['a', 'b', '0'])).toBe(7);
   expect(tokensOf(made('s:list', 0))).toBeGreaterThan(0);
+});
+
+test('[DASH-90] calls of one node under the same callers are one block, which lies within that of its caller', () => {
+  const call = (node: string, from: number, to: number, children: Call[] = []): Call => ({
+    ...callsOf([start(node, 0), end(node, 1)])[0]!,
+    start: from,
+    end: to,
+    children,
+  });
+  // Two of b at once, 60 ms together within 40; then c.
+  const flames = flamesOf(
+    [call('a', 0, 40, [call('b', 0, 30), call('b', 0, 30)]), call('c', 40, 60), call('a', 60, 80)],
+    0,
+  );
+  expect(flames.map(({ node, depth, calls, ms, selfMs }) => [node, depth, calls.length, ms, selfMs])).toEqual(
+    [
+      ['s:a', 0, 2, 60, 0],
+      ['s:b', 1, 2, 60, 60],
+      ['s:c', 0, 1, 20, 20],
+    ],
+  );
+  expect(flames.map(({ left, width }) => [left, width])).toEqual([
+    [0, 0.75],
+    [0, 0.75],
+    [0.75, 0.25],
+  ]);
 });

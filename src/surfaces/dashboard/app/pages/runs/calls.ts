@@ -102,6 +102,60 @@ export function concurrencyOf(calls: readonly Call[], now: number): { at: number
   });
 }
 
+/** All calls of one node under the same callers, together. */
+export interface Flame {
+  /** The nodes from the root to this one. */
+  readonly key: string;
+  readonly node: string;
+  readonly depth: number;
+  readonly calls: readonly Call[];
+  readonly failed: number;
+  /** Of all its calls, and what of it no call below it explains. */
+  readonly ms: number;
+  readonly selfMs: number;
+  /** Place and extent, from 0 to 1: in proportion to `ms` where calls do not overlap. */
+  readonly left: number;
+  readonly width: number;
+}
+
+/** Where the time of a run went (Gregg's flame graph, from the root down): parents before children, largest first. */
+export function flamesOf(calls: readonly Call[], now: number): Flame[] {
+  const msOf = ({ start, end }: Call) => Math.max(0, (end ?? now) - start);
+  const sum = (some: readonly Call[]) => some.reduce((total, call) => total + msOf(call), 0);
+  const place = (
+    some: readonly Call[],
+    within: Pick<Flame, 'key' | 'depth' | 'ms' | 'left' | 'width'>,
+  ): Flame[] => {
+    const groups = [...Map.groupBy(some, ({ node }) => node)].map(([node, own]) => ({
+      node,
+      own,
+      ms: sum(own),
+    }));
+    // Calls that overlap take longer together than their caller, within which they are drawn all the same.
+    const whole = Math.max(within.ms, sum(some));
+    let { left } = within;
+    return groups
+      .toSorted((a, b) => b.ms - a.ms)
+      .flatMap(({ node, own, ms }) => {
+        const below = own.flatMap(({ children }) => children);
+        const flame: Flame = {
+          key: `${within.key} ${node}`,
+          node,
+          depth: within.depth,
+          calls: own,
+          failed: own.filter(({ status }) => status === 'error').length,
+          ms,
+          selfMs: Math.max(0, ms - sum(below)),
+          left,
+          width: whole === 0 ? within.width / groups.length : (within.width * ms) / whole,
+        };
+        left += flame.width;
+        return [flame, ...place(below, { ...flame, depth: within.depth + 1 })];
+      });
+  };
+  return place(calls, { key: '', depth: 0, ms: 0, left: 0, width: 1 });
+}
+
 /** Round times for an axis: 1, 2 or 5 times a power of ten apart, at most `most` of them. */
 export function ticksOf(end: number, most: number): number[] {
   if (end <= 0) return [0];

@@ -14,6 +14,7 @@ import { location, setQuery } from '../../router.ts';
 import { HINTS } from './call-details.tsx';
 import { CallList } from './call-list.tsx';
 import { type Call, callsOf, concurrencyOf, endOf, rowsOf, tokensOf, toolCalls } from './calls.ts';
+import { FlameView } from './flame-view.tsx';
 import { type FollowedRun, useLiveRuns } from './live-runs.ts';
 import { ReplayDialog, replayOf } from './replay-dialog.tsx';
 import { RunProgram, RunResult } from './run-program.tsx';
@@ -157,6 +158,7 @@ function Stored({
 const TABS = [
   { name: 'timeline', title: 'Timeline' },
   { name: 'tree', title: 'Tree' },
+  { name: 'flame', title: 'Flame' },
   { name: 'result', title: 'Result' },
   { name: 'program', title: 'Program' },
 ] as const;
@@ -194,15 +196,19 @@ function Views({
           <EmptyState icon="runs" title={trace ? 'This run made no calls' : 'No calls yet'} />
         ) : (
           <>
-            <CallList
-              key={current}
-              calls={shown}
-              mode={current === 'tree' ? 'tree' : 'timeline'}
-              now={now}
-              nameOf={nameOf}
-              flows={trace?.value_flow ?? []}
-              {...(trace && { trace })}
-            />
+            {current === 'flame' ? (
+              <FlameView calls={shown} now={now} nameOf={nameOf} />
+            ) : (
+              <CallList
+                key={current}
+                calls={shown}
+                mode={current === 'tree' ? 'tree' : 'timeline'}
+                now={now}
+                nameOf={nameOf}
+                flows={trace?.value_flow ?? []}
+                {...(trace && { trace })}
+              />
+            )}
             {steps > 0 && (
               <button
                 type="button"

@@ -5,6 +5,7 @@ import { getJson } from '../../api.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { SavedViews } from '../../components/filters.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { Duration, Time } from '../../components/time.tsx';
@@ -50,6 +51,9 @@ function RunList() {
         lead="All runs: what they called, when, how long they took, and how they ended."
       />
       <div class="stack">
+        <nav class="calls-views" aria-label="Views">
+          <SavedViews path="/runs" known={[]} />
+        </nav>
         <RunFilterBar filters={filters} />
         {compared && <CompareBanner />}
         <section class="panel" aria-label="Runs">
