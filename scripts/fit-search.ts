@@ -5,7 +5,8 @@
  *
  * DIR has one folder per data set. A grid search finds the weights that rank the training tasks best (MRR, with equal
  * weight per data set, each point averaged with its neighbours so that no outlier wins): once on all sets (the shipped
- * weights), and once without each set (the weights with which `pml eval` measures it). `--write` stores them.
+ * weights), and once without each set (the weights with which `pml eval` measures it). The weights of a tool's own text
+ * come first, then the share of its server beside it. `--write` stores them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,7 @@ import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { type Gold, mean, rankingFigures, ranksOf } from '../src/core/learning/gate/metrics.ts';
 import { linearScores } from '../src/core/learning/optim/listwise-logistic.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
-import type { SearchWeights } from '../src/core/retrieval/text-scores.ts';
+import { type SearchWeights, serverScores, withServers } from '../src/core/retrieval/text-scores.ts';
 import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
@@ -28,12 +29,16 @@ const SEED = 1;
 const TASKS_PER_SET = 300;
 /** Steps from 0 to 1: the data do not support finer ones. */
 const STEPS = 20;
+/** Shares of the server that are tried; each is averaged with the one before and after it. */
+const SERVER_SHARES = range(11).map((step) => step / STEPS);
 /** Points are neighbours if they differ by moving at most this many steps from one weight to another. */
 const NEIGHBOURHOOD = 2;
 
 interface Example {
   /** Scores by whole query, best clause and words, per tool. */
   readonly features: readonly Float64Array[];
+  /** The tools of each server, where that counts. */
+  readonly servers: readonly (readonly number[])[];
   readonly gold: Gold;
 }
 
@@ -53,10 +58,12 @@ if (values.data === undefined) {
 }
 
 const embedder = new StoredEmbedder(new MiniLmEmbedder(), values.cache ?? join(tmpdir(), 'pml-vectors'));
+const examplesBySet = new Map<string, readonly Example[]>();
 /** By set, the MRR of each point of the grid. */
 const sets = new Map<string, number[]>();
 for (const folder of await findDataSets(values.data)) {
   const { name, examples } = await examplesOf(folder);
+  examplesBySet.set(name, examples);
   sets.set(
     name,
     GRID.map((point) => mrrOf(examples, point)),
@@ -86,14 +93,22 @@ async function examplesOf(folder: string): Promise<{ name: string; examples: Exa
   for (const task of sample) {
     const scores = await scoreTools(bench.index, bench.embeddings, task.intent);
     if (!scores) continue;
-    examples.push({ features: [scores.whole, scores.clause, scores.lexical], gold: bench.goldOf(task) });
+    const counts = scores.server.some((score) => !Number.isNaN(score));
+    examples.push({
+      features: [scores.whole, scores.clause, scores.lexical],
+      servers: counts ? bench.index.servers : [],
+      gold: bench.goldOf(task),
+    });
   }
   return { name: data.name, examples };
 }
 
-function mrrOf(examples: readonly Example[], point: Point): number {
-  return rankingFigures(examples.map(({ features, gold }) => ranksOf(linearScores(features, point), gold)))
-    .mrr;
+function mrrOf(examples: readonly Example[], point: Point, share = 0): number {
+  const ranks = examples.map(({ features, servers, gold }) => {
+    const own = linearScores(features, point);
+    return ranksOf(share === 0 ? own : withServers(own, serverScores(own, servers), share), gold);
+  });
+  return rankingFigures(ranks).mrr;
 }
 
 /** The best point for these sets. */
@@ -102,8 +117,24 @@ function weightsFrom(names: readonly string[]): SearchWeights {
   const smooth = GRID.map((point) =>
     mean(means.filter((_, i) => distance(point, GRID[i]!) <= NEIGHBOURHOOD)),
   );
-  const [whole, clause, lexical] = GRID[smooth.indexOf(Math.max(...smooth))]!;
-  return { whole: whole / STEPS, clause: clause / STEPS, lexical: lexical / STEPS };
+  const point = GRID[smooth.indexOf(Math.max(...smooth))]!;
+  const [whole, clause, lexical] = point;
+  const server = serverShareFor(names, point);
+  return { whole: whole / STEPS, clause: clause / STEPS, lexical: lexical / STEPS, server };
+}
+
+/** The best share of the server beside these weights. */
+function serverShareFor(names: readonly string[], point: Point): number {
+  const means = SERVER_SHARES.map((share) =>
+    mean(names.map((name) => mrrOf(examplesBySet.get(name)!, point, share))),
+  );
+  const smooth = means.map((_, i) => mean(means.slice(Math.max(0, i - 1), i + 2)));
+  console.log(
+    'server',
+    point.join('/'),
+    SERVER_SHARES.map((share, i) => `${share} ${means[i]!.toFixed(4)}`).join('  '),
+  );
+  return SERVER_SHARES[smooth.indexOf(Math.max(...smooth))]!;
 }
 
 function distance(a: Point, b: Point): number {
@@ -114,8 +145,8 @@ function range(length: number): number[] {
   return Array.from({ length }, (_, i) => i);
 }
 
-function show({ whole, clause, lexical }: SearchWeights): string {
-  return `{ whole: ${whole}, clause: ${clause}, lexical: ${lexical} }`;
+function show({ whole, clause, lexical, server }: SearchWeights): string {
+  return `{ whole: ${whole}, clause: ${clause}, lexical: ${lexical}, server: ${server} }`;
 }
 
 function write(all: SearchWeights, without: ReadonlyMap<string, SearchWeights>): void {

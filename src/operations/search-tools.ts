@@ -37,9 +37,10 @@ const scoreShares = z.object({
   semantic: z.number(),
   clause: z.number(),
   lexical: z.number(),
+  server: z.number(),
   name: z.number(),
   graph: z.number(),
-  /** Replaces the four text scores. */
+  /** Replaces the five text scores. */
   learned: z.number(),
 });
 
@@ -60,6 +61,7 @@ const toolHit = z
       whole: z.number(),
       clause: z.number(),
       lexical: z.number(),
+      server: z.number().optional(),
       name: z.number(),
       alpha: z.number(),
       learned: z.number().optional(),

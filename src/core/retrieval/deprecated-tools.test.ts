@@ -121,11 +121,17 @@ test('[SEARCH-11] a deprecated tool ranks below its successor, and all others ke
     [0, 1],
     [6, 7],
   ]);
+  const servers = [
+    [0, 1, 2, 4],
+    [3, 5],
+  ];
   fc.assert(
     fc.property(cases, ({ lexical, cosines, named }) => {
       const names = new Map(named.map((place) => [place, 1]));
-      const plain = textScores(Float64Array.from(lexical), cosines, names);
-      const lowered = textScores(Float64Array.from(lexical), cosines, names, undefined, successors);
+      const scores = (old: ReadonlyMap<number, number>) =>
+        textScores(Float64Array.from(lexical), cosines, names, undefined, { successors: old, servers });
+      const plain = scores(new Map());
+      const lowered = scores(successors);
       for (const [old, successor] of successors) {
         expect(lowered.fused[old]).toBeLessThan(lowered.fused[successor]!);
         if (lowered.lexical[successor]! > 1e-6)

@@ -62,6 +62,46 @@ test('[SEARCH-7] the share of words stays below 1 without being cut, however lon
   expect([...lexicalScores(index, [])]).toEqual([0, 0, 0]);
 });
 
+test('[SEARCH-18] in a query of several clauses, tools gain from other tools of their server that fit', () => {
+  const entries = [...'aaabbc'].map((server, i) => ({ server, name: `tool${i}`, words: [] }));
+  const index = createWordIndex(entries);
+  expect(index.servers).toEqual([
+    [0, 1, 2],
+    [3, 4],
+  ]);
+  const whole = [0.5, 0.4, 0.4, 0.5, 0, 0.5];
+  const fusedBy = (clauses: readonly number[][], of = index) =>
+    scoreWords(of, { text: 'first do this, then that', words: [] }, { whole, clauses });
+  const { fused, server } = fusedBy([whole, whole]);
+  const own = fusedBy([whole]);
+  const { server: share } = SHIPPED_WEIGHTS;
+  expect(own.server.every(Number.isNaN)).toBe(true);
+  for (const [first, ...others] of index.servers) {
+    const mean = [first!, ...others].reduce((sum, i) => sum + own.fused[i]!, 0) / (others.length + 1);
+    for (const i of [first!, ...others]) {
+      expect(server[i]).toBeCloseTo(mean, 12);
+      expect(fused[i]).toBeCloseTo((1 - share) * own.fused[i]! + share * mean, 12);
+    }
+  }
+  expect(fused[0]).toBeGreaterThan(fused[3]!);
+  expect(fused[5]).toBe(own.fused[5]);
+});
+
+test('[SEARCH-18] only the best tools of a server speak for it, and two servers are too few', () => {
+  const names = (count: number, server: string) =>
+    Array.from({ length: count }, (_, i) => ({ server, name: `tool${i}`, words: [] }));
+  const scoresOf = (entries: ReturnType<typeof names>) => {
+    const whole = entries.map((_, i) => (i < 6 ? 0.5 : 0));
+    const cosines = { whole, clauses: [whole, whole] };
+    return scoreWords(createWordIndex(entries), { text: 'do this, then that', words: [] }, cosines);
+  };
+  const { server, fused } = scoresOf([...names(40, 'large'), ...names(1, 'other'), ...names(1, 'third')]);
+  expect(server[0]).toBeCloseTo(fused[0]!, 12);
+  expect(server[39]).toBe(server[0]);
+  const two = scoresOf([...names(40, 'large'), ...names(40, 'other')]);
+  expect(two.server.every(Number.isNaN)).toBe(true);
+});
+
 test('[SEARCH-15] a word of a short query that no tool uses counts through related words that tools use', () => {
   const index = createBm25(['current weather', 'read file', 'list folders'].map(words));
   const [weather, file, folder] = lexicalScores(index, words('will it rain'));

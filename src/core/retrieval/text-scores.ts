@@ -1,3 +1,4 @@
+import { TopK } from '../numeric/top-k.ts';
 import { successorsOf } from './deprecated-tools.ts';
 import { createNameIndex, createVerbIndex, type NameIndex, type RelatedWord, relatedWords } from './words.ts';
 
@@ -18,6 +19,10 @@ const DEFAULTS = {
   relatedShare: { unknown: 1, known: 0.4 },
   /** How far the first word of a short query lifts the lexical score of a tool towards 1 whose whole name it is. */
   verbLift: 0.3,
+  /** Tools of a server, the best by their own text, whose mean speaks for all of its tools. */
+  serverTools: 6,
+  /** Of fewer servers the larger one would gain by its size. */
+  leastServers: 3,
   /** How far a name lifts a tool towards 1. Below 1, so that tools with the same name keep their order. */
   nameLift: 0.95,
   /** Upper limit of a deprecated tool's lexical score, as a share of its successor's. */
@@ -136,13 +141,13 @@ function postingsOf(documents: readonly (readonly string[])[], { k1, b }: Bm25Op
   return postings;
 }
 
-const NONE: ReadonlyMap<number, number> = new Map();
-
 /** The parts of a query's text scores, each with one value per tool. */
 export interface TextScores {
   readonly whole: Float64Array;
   readonly clause: Float64Array;
   readonly lexical: Float64Array;
+  /** What the best tools of its server score by their own text; NaN where it does not count. */
+  readonly server: Float64Array;
   /** Tools that the query names, with their scores. */
   readonly named: ReadonlyMap<number, number>;
   /** The greatest cosine of the query or one of its clauses, at least 0. */
@@ -158,35 +163,78 @@ export interface QueryCosines {
   readonly clauses: readonly ArrayLike<number>[];
 }
 
+/** How tools belong together, each under its place in the list. */
+interface Kin {
+  /** From `successorsOf`, of deprecated tools. */
+  readonly successors: ReadonlyMap<number, number>;
+  /** The tools of each server that has several; empty where there are too few servers to compare. */
+  readonly servers: readonly (readonly number[])[];
+}
+
+const NO_KIN: Kin = { successors: new Map(), servers: [] };
+
 /**
  * Fuses lexical and embedding scores. Nothing is clamped or rounded, so that tools tie only if all parts tie;
  * without cosines (nothing is embedded yet) words alone decide.
  *
- * `successors` come from `successorsOf`: in every part a deprecated tool scores at most as high as its successor,
- * and a query that names it also names its successor. All other scores are unchanged.
+ * In a query of several clauses a tool gains where other tools of its server fit as well: one clause of many resembles
+ * some tool by chance, and who needs several tools often needs them of one server.
+ *
+ * In every part a deprecated tool scores at most as high as its successor, and a query that names it also names its
+ * successor. All other scores are unchanged.
  */
 export function textScores(
   lexical: Float64Array,
   cosines: QueryCosines | null,
   named: ReadonlyMap<number, number>,
   weights: SearchWeights = SHIPPED_WEIGHTS,
-  successors: ReadonlyMap<number, number> = NONE,
+  { successors, servers }: Kin = NO_KIN,
 ): TextScores {
   const size = lexical.length;
-  const whole = atMostSuccessors(cosines ? withoutGaps(cosines.whole) : new Float64Array(size), successors);
-  const clause = atMostSuccessors(
-    cosines ? bestClause(cosines.clauses, size) : new Float64Array(size),
-    successors,
-  );
+  const given = {
+    whole: cosines ? withoutGaps(cosines.whole) : new Float64Array(size),
+    clause: cosines ? bestClause(cosines.clauses, size) : new Float64Array(size),
+    lexical,
+  };
+  const whole = atMostSuccessors(given.whole, successors);
+  const clause = atMostSuccessors(given.clause, successors);
   const words = atMostSuccessors(lexical, successors, DEFAULTS.deprecatedWords);
   const names = withSuccessors(named, successors);
-  const fused = words.map(
-    (score, i) => weights.whole * whole[i]! + weights.clause * clause[i]! + weights.lexical * score,
-  );
+  // Of the scores as given, so that a deprecated tool does not lower others.
+  const isLong = cosines !== null && cosines.clauses.length > 1;
+  const server = serverScores(ownScores(given, weights), isLong ? servers : []);
+  const fused = withServers(ownScores({ whole, clause, lexical: words }, weights), server, weights.server);
   for (const [i, name] of names) fused[i]! += DEFAULTS.nameLift * name * (1 - fused[i]!);
   for (const [old, successor] of successors)
     fused[old] = Math.min(fused[old]!, fused[successor]! - DEFAULTS.deprecatedGap);
-  return { whole, clause, lexical: words, named: names, nearest: nearestOf(cosines, size), fused };
+  return { whole, clause, lexical: words, server, named: names, nearest: nearestOf(cosines, size), fused };
+}
+
+/** By the tools' own texts. */
+function ownScores(
+  { whole, clause, lexical }: Pick<TextScores, 'whole' | 'clause' | 'lexical'>,
+  weights: SearchWeights,
+): Float64Array {
+  return lexical.map(
+    (score, i) => weights.whole * whole[i]! + weights.clause * clause[i]! + weights.lexical * score,
+  );
+}
+
+/** The mean of the best scores of each tool's server; NaN for tools of no server in the list. */
+export function serverScores(own: Float64Array, servers: Kin['servers']): Float64Array {
+  const scores = new Float64Array(own.length).fill(Number.NaN);
+  for (const tools of servers) {
+    const best = new TopK(DEFAULTS.serverTools);
+    for (const tool of tools) best.offer(tool, own[tool]!);
+    const rows = best.sorted();
+    const mean = rows.reduce((sum, { score }) => sum + score, 0) / rows.length;
+    for (const tool of tools) scores[tool] = mean;
+  }
+  return scores;
+}
+
+export function withServers(own: Float64Array, server: Float64Array, share: number): Float64Array {
+  return own.map((score, i) => (Number.isNaN(server[i]!) ? score : score + share * (server[i]! - score)));
 }
 
 function nearestOf(cosines: QueryCosines | null, size: number): Float64Array {
@@ -280,13 +328,11 @@ function withoutGaps(cosines: ArrayLike<number>): Float64Array {
 }
 
 /** Tools or capabilities by their words and names, each under its place in the list; built once for all who ask. */
-export interface WordIndex {
+export interface WordIndex extends Kin {
   readonly lexical: Bm25Index;
   readonly names: NameIndex;
   /** From `createVerbIndex`. */
   readonly verbs: ReadonlyMap<string, readonly number[]>;
-  /** Of deprecated tools. */
-  readonly successors: ReadonlyMap<number, number>;
 }
 
 interface WordEntry {
@@ -302,12 +348,24 @@ export function createWordIndex(entries: readonly WordEntry[]): WordIndex {
     names: createNameIndex(entries),
     verbs: createVerbIndex(entries),
     successors: successorsOf(entries),
+    servers: serversOf(entries),
   };
+}
+
+function serversOf(entries: readonly WordEntry[]): Kin['servers'] {
+  const servers = new Map<string, number[]>();
+  for (const [place, { server }] of entries.entries()) {
+    const tools = servers.get(server);
+    if (tools) tools.push(place);
+    else servers.set(server, [place]);
+  }
+  if (servers.size < DEFAULTS.leastServers) return [];
+  return [...servers.values()].filter((tools) => tools.length > 1);
 }
 
 /** The text scores of everything in the index. */
 export function scoreWords(
-  { lexical, names, verbs, successors }: WordIndex,
+  { lexical, names, verbs, ...kin }: WordIndex,
   query: { readonly text: string; readonly words: readonly string[] },
   cosines: QueryCosines | null,
   weights?: SearchWeights,
@@ -316,7 +374,7 @@ export function scoreWords(
   if (new Set(query.words).size <= DEFAULTS.shortQuery) {
     for (const i of verbs.get(query.words[0] ?? '') ?? []) scores[i]! += DEFAULTS.verbLift * (1 - scores[i]!);
   }
-  return textScores(scores, cosines, names.named(query.text), weights, successors);
+  return textScores(scores, cosines, names.named(query.text), weights, kin);
 }
 
 /**
@@ -326,7 +384,7 @@ export function scoreWords(
  */
 const FITTED_MODEL = 'pml-tools-1/int8';
 
-/** Weights of the parts of the fused text score; they add up to 1. */
+/** Weights of the parts of the fused text score: the first three, of a tool's own text, add up to 1. */
 export interface SearchWeights {
   /** Weight of the cosine of the whole query and the tool. */
   readonly whole: number;
@@ -334,10 +392,12 @@ export interface SearchWeights {
   readonly clause: number;
   /** Weight of BM25, scaled to [0, 1]. */
   readonly lexical: number;
+  /** Share of its server's best tools in the score of a tool, beside its own text. */
+  readonly server: number;
 }
 
 /** Fitted on six public data sets by scripts/fit-search.ts. */
-export const SHIPPED_WEIGHTS: SearchWeights = { whole: 0.35, clause: 0.4, lexical: 0.25 };
+export const SHIPPED_WEIGHTS: SearchWeights = { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 };
 
 /** Probability that a tool is correct, from its text: coefficients of a logistic of score, rank and lead. */
 export interface TextChances {

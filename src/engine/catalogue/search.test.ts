@@ -218,6 +218,19 @@ test('[DASH-66] the shares of a score make it, with and without context', async 
   }
 });
 
+test('[DASH-66] what the other tools of a server add to a score is one of its shares', async () => {
+  const { find } = await catalogueOf();
+  const hits = await find({ query: 'read the text of my file, then tell the weather in Rome', limit: 7 });
+  for (const hit of hits) {
+    const shares = scoreShares(hit);
+    expect(hit.parts.server !== undefined).toBe(hit.tool.server === 'files');
+    expect(shares.server !== 0).toBe(hit.tool.server === 'files');
+    expect(shares.name).toBeCloseTo(0, 10);
+    expect(Object.values(shares).reduce((total, share) => total + share, 0)).toBeCloseTo(hit.finalScore, 10);
+  }
+  expect(hits).toHaveLength(7);
+});
+
 test('[DASH-66] what was learned stands in the place of the text', () => {
   const parts = { whole: 0.5, clause: 0.25, lexical: 1, name: 0, alpha: 0.8, learned: 0.5 };
   const hit = { parts, semanticScore: 0.6, graphScore: 0.5, finalScore: 0.5 };
@@ -225,6 +238,7 @@ test('[DASH-66] what was learned stands in the place of the text', () => {
     semantic: 0,
     clause: 0,
     lexical: 0,
+    server: 0,
     name: 0,
     graph: expect.closeTo(0.1),
     learned: expect.closeTo(0.4),

@@ -22,8 +22,6 @@ const DEFAULTS = {
   characters: 16_384,
   /** Characters of a description that are searched for: its first sentence, at most. */
   sentence: 300,
-  /** Tools given where nothing fits. */
-  nearest: 2,
   /** How far a tool that fits stands above those that do not, by text: learned scores span at least that. */
   span: 0.4,
 };
@@ -75,6 +73,8 @@ export interface SearchParts {
   readonly clause: number;
   /** BM25, squashed into [0, 1). */
   readonly lexical: number;
+  /** What the best tools of its server score by their own text; absent where that does not count. */
+  readonly server?: number;
   /** 1 when the query calls the tool by its name, less with a slip in it, else 0. */
   readonly name: number;
   /** The share of the text in the final score; 1 without context. */
@@ -167,7 +167,7 @@ export async function search(
       };
     })
     .sort((a, b) => b.finalScore - a.finalScore)
-    .slice(0, isFar ? Math.min(limit, DEFAULTS.nearest) : limit)
+    .slice(0, limit)
     .map((hit) => (query.includeRelated && graph ? { ...hit, related: graph.related(hit.tool.id) } : hit));
 }
 
@@ -224,6 +224,7 @@ function partsOf(scores: TextScores, row: number, alpha: number): SearchHit['par
     whole: scores.whole[row]!,
     clause: scores.clause[row]!,
     lexical: scores.lexical[row]!,
+    ...(!Number.isNaN(scores.server[row]!) && { server: scores.server[row]! }),
     name: scores.named.get(row) ?? 0,
     alpha,
   };
@@ -236,25 +237,29 @@ export interface ScoreShares {
   /** The meaning of its best clause. */
   readonly clause: number;
   readonly lexical: number;
+  /** Other tools of its server. */
+  readonly server: number;
   readonly name: number;
   readonly graph: number;
-  /** Stands in the place of the four of the text. */
+  /** Stands in the place of the five of the text. */
   readonly learned: number;
 }
 
 export function scoreShares({ parts, semanticScore, graphScore }: SearchHit): ScoreShares {
-  const { whole, clause, lexical, alpha, learned } = parts;
+  const { whole, clause, lexical, server, alpha, learned } = parts;
   const graph = (1 - alpha) * graphScore;
   if (learned !== undefined) {
-    return { semantic: 0, clause: 0, lexical: 0, name: 0, graph, learned: alpha * learned };
+    return { semantic: 0, clause: 0, lexical: 0, server: 0, name: 0, graph, learned: alpha * learned };
   }
+  const own = alpha * (server === undefined ? 1 : 1 - SHIPPED_WEIGHTS.server);
   const text = {
-    semantic: alpha * SHIPPED_WEIGHTS.whole * whole,
-    clause: alpha * SHIPPED_WEIGHTS.clause * clause,
-    lexical: alpha * SHIPPED_WEIGHTS.lexical * lexical,
+    semantic: own * SHIPPED_WEIGHTS.whole * whole,
+    clause: own * SHIPPED_WEIGHTS.clause * clause,
+    lexical: own * SHIPPED_WEIGHTS.lexical * lexical,
+    server: server === undefined ? 0 : alpha * SHIPPED_WEIGHTS.server * server,
   };
   // A name lifts what the other parts of the text made.
-  const name = alpha * semanticScore - text.semantic - text.clause - text.lexical;
+  const name = alpha * semanticScore - text.semantic - text.clause - text.lexical - text.server;
   return { ...text, name, graph, learned: 0 };
 }
 

@@ -357,7 +357,7 @@ function recalledJobs(recalled: readonly RecalledRun[], gapMs: number): Learnabl
 
 /** The part of the text scores that is the tools', where the ranker was offered these very tools in this order. */
 function toolScores(
-  { whole, clause, lexical, nearest, fused, named }: TextScores,
+  { whole, clause, lexical, server, nearest, fused, named }: TextScores,
   candidates: Candidates,
   tools: readonly ToolId[],
 ): TextScores | null {
@@ -367,6 +367,7 @@ function toolScores(
     whole: whole.subarray(0, length),
     clause: clause.subarray(0, length),
     lexical: lexical.subarray(0, length),
+    server: server.subarray(0, length),
     nearest: nearest.subarray(0, length),
     fused: fused.subarray(0, length),
     named: new Map([...named].filter(([place]) => place < length)),

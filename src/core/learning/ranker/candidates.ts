@@ -185,6 +185,7 @@ function joined(parts: readonly TextScores[]): TextScores {
     whole: concatenated(({ whole }) => whole),
     clause: concatenated(({ clause }) => clause),
     lexical: concatenated(({ lexical }) => lexical),
+    server: concatenated(({ server }) => server),
     fused: concatenated(({ fused }) => fused),
     nearest: concatenated(({ nearest }) => nearest),
     named,

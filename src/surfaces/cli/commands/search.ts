@@ -83,6 +83,7 @@ function explained({ parts, reasons, ...hit }: Hit): string {
     `whole query ${score(parts.whole)}`,
     `best clause ${score(parts.clause)}`,
     `words ${score(parts.lexical)}`,
+    ...(parts.server === undefined ? [] : [`server ${score(parts.server)}`]),
     `name ${score(parts.name)}`,
   ];
   const lines = [

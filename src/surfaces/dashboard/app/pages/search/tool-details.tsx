@@ -185,6 +185,12 @@ function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
           <dd>{parts.clause.toFixed(3)}, best part of the query, minus what all tools share with it</dd>
           <dt>Words</dt>
           <dd>{parts.lexical.toFixed(3)}, shared words (BM25)</dd>
+          {parts.server !== undefined && (
+            <>
+              <dt>Server</dt>
+              <dd>{parts.server.toFixed(3)}, the best tools of its server</dd>
+            </>
+          )}
           <dt>Name</dt>
           <dd>
             {parts.name === 0 ? 'name not in the query' : `${parts.name.toFixed(2)}, name in the query`}
