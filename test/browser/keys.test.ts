@@ -63,6 +63,7 @@ test('[DASH-93] a key is created, narrowed and revoked by keyboard alone, and it
   expect(await axe(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('.page-actions button:focus').waitFor();
   await rowOf(page, 'ci').getByText('0 of 200 calls this hour').waitFor();
   expect(await page.content()).not.toContain(secret);
   expect(await stored('ci')).toMatchObject({ role: 'agent', user: 'ci', created_by: 'dashboard' });

@@ -302,7 +302,12 @@ function closeAround(element: Element | null): void {
 /** Asks for a new key; then another dialog shows its secret, once. */
 function CreateDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<CreatedKey | null>(null);
-  if (made) return <SecretDialog of={made} onClose={onClose} />;
+  const end = () => {
+    onClose();
+    // This is the second dialog: the browser knows only what had the focus in the first.
+    document.querySelector<HTMLElement>('.page-actions button')?.focus();
+  };
+  if (made) return <SecretDialog of={made} onClose={end} />;
   return (
     <FormDialog
       title="Create a key"
