@@ -68,6 +68,7 @@ async function shotsOf(page: Page): Promise<Readonly<Record<string, string>>> {
     ...(capability && { capability: href.capability(capability.slug) }),
     search: href.search('read a text file'),
     learning: href.learning(),
+    keys: href.keys(),
   };
 }
 
