@@ -37,10 +37,15 @@ type KeyFilters = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 /** What is open above the list. */
 type Asked = { readonly to: 'create' } | { readonly to: 'scope' | 'revoke'; readonly key: Key };
 
+/** Another number per opening: a close event may arrive after the next dialog has opened. */
+type Opened = Asked & { readonly opening: number };
+
 /** Who may come in besides the owner, with what and how much of it. */
 export default function KeysPage() {
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const close = () => setAsked(null);
+  const [asked, setAsked] = useState<Opened | null>(null);
+  const ask = (what: Asked) =>
+    setAsked((now) => ({ ...what, opening: (now?.opening ?? performance.now()) + 1 }));
+  const close = () => setAsked((now) => (now?.opening === asked?.opening ? null : now));
   const refused = refusal('keys');
   return (
     <>
@@ -48,7 +53,7 @@ export default function KeysPage() {
         title="Keys"
         lead="Every agent and person besides you comes in with a key: its role says what it may do, its scope with which tools and how much."
         actions={
-          <Button kind="primary" icon="keys" needs="keys" onClick={() => setAsked({ to: 'create' })}>
+          <Button kind="primary" icon="keys" needs="keys" onClick={() => ask({ to: 'create' })}>
             Create a key
           </Button>
         }
@@ -60,11 +65,11 @@ export default function KeysPage() {
           Only the owner of the data folder does, with <code>pml keys</code> or after <code>pml login</code>.
         </EmptyState>
       ) : (
-        <KeyList onAsk={setAsked} />
+        <KeyList onAsk={ask} />
       )}
-      {asked?.to === 'create' && <CreateDialog onClose={close} />}
-      {asked?.to === 'scope' && <ScopeDialog of={asked.key} onClose={close} />}
-      {asked?.to === 'revoke' && <RevokeDialog of={asked.key} onClose={close} />}
+      {asked?.to === 'create' && <CreateDialog key={asked.opening} onClose={close} />}
+      {asked?.to === 'scope' && <ScopeDialog key={asked.opening} of={asked.key} onClose={close} />}
+      {asked?.to === 'revoke' && <RevokeDialog key={asked.opening} of={asked.key} onClose={close} />}
     </>
   );
 }
