@@ -17,10 +17,10 @@ import { launchBrowser, NARROW, signIn, WIDE } from '../test/support/launch-brow
 import { launchPml } from '../test/support/run-pml.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The last of the demo's examples, and how often it runs. */
-const LAST = { intent: 'write the weekly report', times: 2 };
+/** The last of the demo's jobs, and its number of calls. */
+const LAST = { intent: 'write a page about Linus', times: 3 };
 /** Those that the README and the docs show. */
-const DOCUMENTED = ['graph', 'run', 'home', 'calls', 'approvals', 'capabilities', 'learning'];
+const DOCUMENTED = ['graph', 'run', 'home', 'calls', 'capabilities', 'learning'];
 /** Long enough for layouts and fades to finish. */
 const SETTLE_MS = 900;
 
