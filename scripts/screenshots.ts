@@ -3,7 +3,7 @@
  *
  *   node scripts/screenshots.ts [FOLDER] [--only NAME]... [--docs]
  *
- * `--docs` writes the two pictures of the README instead.
+ * `--docs` writes the pictures of the README and the docs instead.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,10 @@ import { launchBrowser, NARROW, signIn, WIDE } from '../test/support/launch-brow
 import { launchPml } from '../test/support/run-pml.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The last of the demo's examples, and how often it runs. */
-const LAST = { intent: 'write the weekly report', times: 2 };
+/** The last of the demo's jobs, and its number of calls. */
+const LAST = { intent: 'write a page about Linus', times: 3 };
+/** Those that the README and the docs show. */
+const DOCUMENTED = ['graph', 'run', 'home', 'calls', 'capabilities', 'learning'];
 /** Long enough for layouts and fades to finish. */
 const SETTLE_MS = 900;
 
@@ -93,7 +95,7 @@ try {
   const page = await first.newPage();
   await page.goto(origin);
   const shots = await shotsOf(page);
-  const names = values.docs ? ['graph', 'run'] : (values.only ?? Object.keys(shots));
+  const names = values.docs ? DOCUMENTED : (values.only ?? Object.keys(shots));
   const folder = resolve(ROOT, values.docs ? 'docs/images' : (positionals[0] ?? 'screenshots'));
   mkdirSync(folder, { recursive: true });
   for (const theme of values.docs ? (['dark'] as const) : (['dark', 'light'] as const)) {
