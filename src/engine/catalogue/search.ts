@@ -22,6 +22,8 @@ const DEFAULTS = {
   characters: 16_384,
   /** Characters of a description that are searched for: its first sentence, at most. */
   sentence: 300,
+  /** Tools given where nothing fits. */
+  nearest: 2,
   /** How far a tool that fits stands above those that do not, by text: learned scores span at least that. */
   span: 0.4,
 };
@@ -167,7 +169,7 @@ export async function search(
       };
     })
     .sort((a, b) => b.finalScore - a.finalScore)
-    .slice(0, limit)
+    .slice(0, isFar ? Math.min(limit, DEFAULTS.nearest) : limit)
     .map((hit) => (query.includeRelated && graph ? { ...hit, related: graph.related(hit.tool.id) } : hit));
 }
 

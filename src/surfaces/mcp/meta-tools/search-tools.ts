@@ -14,8 +14,6 @@ const DEFAULTS = {
   characters: 256 * 1024,
   /** Characters of a description in a list; `schemas` gives all of it. */
   description: 180,
-  /** Tools that are described where nothing fits; of the others the names are given, in case the wish was put oddly. */
-  nearest: 2,
   /** Characters of a reason. */
   reason: 120,
 };
@@ -49,11 +47,7 @@ export const presentSearch: Present<SearchToolsArguments> = async (args, toolCon
   const howFound = first?.fits === false ? NOTHING_FITS : isForeign ? NOTHING_LEARNED_APPLIES : undefined;
   const notes = [found.note, howFound].filter((note) => note);
   const note = notes.join(' ');
-  const lines = found.tools.map((hit, at) =>
-    hit.fits === false && at >= DEFAULTS.nearest
-      ? nameText(hit)
-      : hitText(hit, schemas ? tools[at] : undefined),
-  );
+  const lines = found.tools.map((hit, at) => hitText(hit, schemas ? tools[at] : undefined));
   const said = await words.of(
     found.tools.map(({ server_id: server }) => server),
     caller,
@@ -75,10 +69,6 @@ function hitText(hit: Hit, whole?: JsonObject): string {
       ? [`  ${related.map(({ tool_id: other, relation }) => `${relation} ${other}`).join(', ')}`]
       : []),
   ].join('\n');
-}
-
-function nameText({ tool_id: id, final_score: score }: Hit): string {
-  return `${id} (${twoDigits(score)})`;
 }
 
 /** The first sentences of a description, as far as they fit. */
