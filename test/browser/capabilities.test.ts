@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseTar } from 'nanotar';
 import type { Page } from 'playwright-core';
@@ -45,7 +46,7 @@ async function teach(intent: string, programs: readonly string[]): Promise<Capab
     const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
     const known = capabilities.find(({ slug, state }) => state === 'active' && !before.has(slug));
     if (known) return await dashboard.api<Capability>(`/capabilities/${known.slug}`);
-    await new Promise((done) => setTimeout(done, 100));
+    await sleep(100);
   }
 }
 
@@ -184,6 +185,12 @@ test('[DASH-63] a capability is renamed, quarantined with a reason, released, an
   await choose('Delete…');
   await page.getByRole('button', { name: 'Keep it' }).click();
   expect(await dashboard.api<Capability>('/capabilities/open_folders')).toMatchObject({ state: 'active' });
+  // The event is there long before the response: the page must not ask for what is gone.
+  await page.route('**/forget', async (route) => {
+    const response = await route.fetch();
+    await sleep(1_000);
+    await route.fulfill({ response });
+  });
   await choose('Delete…');
   await page.getByRole('button', { name: 'Delete it' }).click();
   await page.getByRole('heading', { name: 'Capabilities', level: 1 }).waitFor();

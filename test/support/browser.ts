@@ -139,7 +139,7 @@ function watchForFaults(page: Page, expected: RegExp | undefined): string[] {
   });
   page.on('console', (message) => {
     if (message.type() === 'error' && !expected?.test(message.text()))
-      faults.push(`console: ${message.text()}`);
+      faults.push(`console: ${message.text()} ${message.location().url}`);
   });
   return faults;
 }

@@ -100,25 +100,31 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead, gi
     startedTs,
     async finish(end) {
       if (recorder.events.length === 0 && end.code === undefined) {
-        tellFinished(end, null);
+        tellFinished(end, clock.monotonic() - startedTs, null);
         return NOTHING_KEPT;
       }
       const derived = deriveTrace(recorder.events);
       const toolsUsed = derived.toolsUsed.filter((node) => kindOf(node) === 'tool');
       const trace = traceOf(end, derived);
-      try {
-        if (trace.code === null) traces.add(trace);
-        else await traces.store(trace);
-        tellFinished(end, trace.id);
-        return { traceId: trace.id, toolsUsed };
-      } catch (error) {
-        // What the run did is done: its answer must not be lost with its trace.
-        logger.log('error', 'A trace cannot be stored', { run_id: head.runId, error: String(error) });
-        tellFinished(end, null);
-        return { traceId: null, toolsUsed };
-      }
+      const kept = keep(trace, end);
+      // A single call is answered before its trace is stored.
+      return { traceId: trace.code === null ? trace.id : await kept, toolsUsed };
     },
   };
+
+  /** The end of a run is told once its trace can be read: who hears of it reads it. */
+  async function keep(trace: ExecutionTrace, end: RunEnd): Promise<string | null> {
+    try {
+      await (trace.code === null ? traces.add(trace) : traces.store(trace));
+      tellFinished(end, trace.durationMs, trace.id);
+      return trace.id;
+    } catch (error) {
+      // What the run did is done: its answer must not be lost with its trace.
+      logger.log('error', 'A trace cannot be stored', { run_id: head.runId, error: String(error) });
+      tellFinished(end, trace.durationMs, null);
+      return null;
+    }
+  }
 
   function traceOf(end: RunEnd, { executedPath, toolInvocations }: DerivedTrace): ExecutionTrace {
     const kept = recorder.isConcealed ? withoutDerived(end) : end;
@@ -164,14 +170,8 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead, gi
     return { ...clean, events: sealedEvents };
   }
 
-  function tellFinished({ status }: RunEnd, trace_id: string | null): void {
-    events.emit({
-      type: 'run_finished',
-      run_id: head.runId,
-      trace_id,
-      status,
-      duration_ms: clock.monotonic() - startedTs,
-    });
+  function tellFinished({ status }: RunEnd, duration_ms: number, trace_id: string | null): void {
+    events.emit({ type: 'run_finished', run_id: head.runId, trace_id, status, duration_ms });
   }
 }
 

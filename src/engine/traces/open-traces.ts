@@ -124,6 +124,10 @@ export function createJournaledQueue(
     start();
     return added;
   };
+  const settle = async (trace: ExecutionTrace): Promise<void> => {
+    const nth = write(trace);
+    await new Promise<void>((resolve) => waiting.push({ nth, resolve }));
+  };
   const start = () => {
     if (isStoring) return;
     isStoring = true;
@@ -138,11 +142,8 @@ export function createJournaledQueue(
         hint: 'Nothing is run until the store takes them, or store.queue_mb in the configuration is raised.',
       });
     },
-    add: (trace) => void write(trace),
-    store(trace) {
-      const nth = write(trace);
-      return new Promise((resolve) => waiting.push({ nth, resolve }));
-    },
+    add: settle,
+    store: settle,
   };
 }
 

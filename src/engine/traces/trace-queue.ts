@@ -13,7 +13,8 @@ const DEFAULTS = {
 export interface TraceQueue {
   /** Before a run begins: refuses when its trace could not be kept. */
   admit(): void;
-  add(trace: ExecutionTrace): void;
+  /** With others; resolves when it can be read, or as `store` does. */
+  add(trace: ExecutionTrace): Promise<void>;
   /** At once; resolves when it is committed, or as safe as it can be while the store is away. */
   store(trace: ExecutionTrace): Promise<void>;
 }
@@ -27,6 +28,11 @@ export interface TraceListeners {
   readonly stored: readonly TraceListener[];
 }
 
+interface Waiting {
+  readonly trace: ExecutionTrace;
+  readonly settle: () => void;
+}
+
 const NOBODY: TraceListeners = { storing: [], stored: [] };
 
 export function createTraceQueue(
@@ -34,7 +40,7 @@ export function createTraceQueue(
   background: Background,
   { storing, stored }: TraceListeners = NOBODY,
 ): TraceQueue {
-  const waiting: ExecutionTrace[] = [];
+  const waiting: Waiting[] = [];
   let isStoring = false;
 
   const storeAll = async () => {
@@ -50,14 +56,16 @@ export function createTraceQueue(
     await store.traces.append(trace);
     for (const tell of stored) tell(trace);
   };
-  const storeBatch = async (batch: readonly ExecutionTrace[]) => {
+  const storeBatch = async (batch: readonly Waiting[]) => {
     try {
-      await store.traces.appendAll(batch);
-      for (const trace of batch) for (const tell of stored) tell(trace);
+      await store.traces.appendAll(batch.map(({ trace }) => trace));
+      for (const { trace } of batch) for (const tell of stored) tell(trace);
+      for (const { settle } of batch) settle();
     } catch (error) {
       logger.log('debug', 'Traces cannot be stored together', { error: String(error) });
       // One that cannot be stored must not take the others along.
-      for (const trace of batch) background.run('Storing a trace', () => storeOne(trace));
+      for (const { trace, settle } of batch)
+        background.run('Storing a trace', () => storeOne(trace).finally(settle));
     }
   };
 
@@ -65,10 +73,13 @@ export function createTraceQueue(
     admit() {},
     add(trace) {
       for (const tell of storing) tell(trace);
-      waiting.push(trace);
-      if (isStoring) return;
-      isStoring = true;
-      background.run('Storing traces', storeAll);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push({ trace, settle: resolve });
+      if (!isStoring) {
+        isStoring = true;
+        background.run('Storing traces', storeAll);
+      }
+      return promise;
     },
     store(trace) {
       for (const tell of storing) tell(trace);

@@ -45,9 +45,32 @@ interface SharedResource<T> extends Resource<T> {
   /** Returns a function that leaves. */
   join(user: User<T>): () => void;
   isInUse(): boolean;
+  /** Drops a load under way, to load again once loads are no longer held. */
+  interrupt(): void;
 }
 
 const kept = new Map<string, SharedResource<unknown>>();
+
+/** The resources to load afterwards, while loads are held. */
+let held: Set<() => Promise<void>> | null = null;
+
+/**
+ * Deletes something by `work` and navigates away from its page. Nothing is loaded meanwhile: the page would ask for
+ * what is gone.
+ */
+export async function withoutLoads(work: () => Promise<void>): Promise<void> {
+  const waiting = new Set<() => Promise<void>>();
+  held = waiting;
+  for (const resource of kept.values()) resource.interrupt();
+  try {
+    await work();
+    // The page that work navigated to is rendered in a microtask.
+    await new Promise((resolve) => setTimeout(resolve));
+  } finally {
+    held = null;
+    for (const load of waiting) void load();
+  }
+}
 
 /**
  * A snapshot that follows events, shared by all components with the same key: it reloads when any of them
@@ -95,6 +118,11 @@ function createResource<T>(): SharedResource<T> {
     loading?.abort();
     clearTimeout(timer);
     timer = undefined;
+    if (held) {
+      loading = null;
+      held.add(reload);
+      return;
+    }
     const own = new AbortController();
     loading = own;
     isStale = false;
@@ -151,6 +179,7 @@ function createResource<T>(): SharedResource<T> {
   return {
     state,
     isInUse: () => users.size > 0,
+    interrupt: () => void (loading && reload()),
     reload: () => void reload(),
     set(data) {
       state.value = { data, error: undefined, isLoading: false };

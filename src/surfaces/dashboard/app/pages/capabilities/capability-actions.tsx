@@ -8,6 +8,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { tellingOutcome, toast } from '../../components/toast.tsx';
 import { shownLine, shownText } from '../../format.ts';
+import { withoutLoads } from '../../resource.ts';
 import { navigate } from '../../router.ts';
 import { refusal } from '../../who.ts';
 
@@ -47,11 +48,12 @@ export function CapabilityActions({
     );
     if (next) onChange(next);
   };
-  const forget = async () => {
-    if (!(await tellingOutcome(postJson(at('forget')), `Deleted ${name}`))) return;
-    close();
-    navigate(href.capabilities(), { replace: true });
-  };
+  const forget = () =>
+    withoutLoads(async () => {
+      if (!(await tellingOutcome(postJson(at('forget')), `Deleted ${name}`))) return;
+      close();
+      navigate(href.capabilities(), { replace: true });
+    });
 
   return (
     <>

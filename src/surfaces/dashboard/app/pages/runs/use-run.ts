@@ -26,7 +26,9 @@ export function useRun(id: string): Resource<LoadedRun> {
 }
 
 async function loadRun(id: string, signal: AbortSignal): Promise<LoadedRun> {
-  const [parts, live] = await Promise.all([partsOf(id, signal), getJson<LiveRuns>('/live', {}, signal)]);
+  // In this order: a run that ends in between is found among the stored ones.
+  const live = await getJson<LiveRuns>('/live', {}, signal);
+  const parts = await partsOf(id, signal);
   const newest = parts.at(-1);
   if (newest) return { trace: await traceOf(newest.id, signal), parts };
   if (live.runs.some(({ run_id }) => run_id === id)) return { trace: null, parts };
