@@ -216,17 +216,18 @@ describe('calls', () => {
     expect(trace?.events[1]).not.toHaveProperty('result');
   });
 
-  test('[CALL-6] watchers are told of a run from start to end, in order', async () => {
-    const { gateway } = await testGateway({ servers: [files] });
-    const from = gateway.events.lastSeq;
+  test('[CALL-6] watchers are told of a run from start to end, in order, and can read its trace then', async () => {
+    const { gateway, store } = await testGateway({ servers: [files] });
+    const told: string[] = [];
+    const read: Promise<unknown>[] = [];
+    gateway.events.follow(({ event }) => {
+      if ('run_id' in event) told.push(event.type);
+      if (event.type === 'run_finished') read.push(store.traces.get(event.trace_id ?? ''));
+    });
     await gateway.executeTool({ tool: 'files:read_file', arguments: {} }, nobody);
-    const told = (gateway.events.since(from) ?? []).map(({ event }) => event.type);
-    expect(told.filter((type) => type !== 'server_state')).toEqual([
-      'run_started',
-      'trace_event',
-      'trace_event',
-      'run_finished',
-    ]);
+    await gateway.settled();
+    expect(told).toEqual(['run_started', 'trace_event', 'trace_event', 'run_finished']);
+    expect(await Promise.all(read)).toMatchObject([{ executedPath: ['files:read_file'] }]);
   });
 });
 
