@@ -100,6 +100,22 @@ test('[DASH-6] a burst of events is drawn at most once per frame, and none is lo
   expect(changes).toBeLessThanOrEqual(frames);
 });
 
+test('[DASH-6] what happens while a page begins to load is not lost', async () => {
+  const page = await dashboard.open('/no/such/page');
+  await page.getByText('Page not found').waitFor();
+  // The answer that tells from where to follow events comes last.
+  const ended = Promise.withResolvers<void>();
+  await page.route('**/api/live', async (route) => {
+    await ended.promise;
+    await route.continue();
+  });
+  await page.goto(`${dashboard.url}/`);
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  await run('while it begins to load');
+  ended.resolve();
+  await latestRuns(page).getByText('while it begins to load').waitFor();
+});
+
 test('[DASH-88] a page of before an update loads itself again when a file of it is gone', async () => {
   const page = await dashboard.open('/', { expected: /404/ });
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();

@@ -2,7 +2,7 @@ import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { LiveEvent } from '../shared/events.ts';
 import { ApiError } from './api.ts';
-import { epoch, onEvents, pressOver } from './live.ts';
+import { epoch, onEvents, placeKnown, pressOver } from './live.ts';
 
 const DEFAULTS = {
   /** Minimum milliseconds between two reloads caused by events. */
@@ -129,6 +129,8 @@ function createResource<T>(): SharedResource<T> {
     meanwhile = [];
     state.value = { ...state.peek(), isLoading: true };
     try {
+      await placeKnown();
+      if (loading !== own) return;
       const loaded = await wish.load(own.signal);
       await pressOver();
       if (loading !== own) return;
