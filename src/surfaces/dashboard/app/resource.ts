@@ -185,6 +185,8 @@ function createResource<T>(): SharedResource<T> {
     reload: () => void reload(),
     set(data) {
       state.value = { data, error: undefined, isLoading: false };
+      // A load that began before would bring back the data of then.
+      if (loading) void reload();
     },
     join(user) {
       const wasFollowed = wishes().some(({ reloadOn, apply }) => reloadOn || apply);
