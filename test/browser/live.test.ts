@@ -3,10 +3,13 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { useDashboard } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
 
-const dashboard = useDashboard();
-/** What a browser says of a gateway that is away. */
-const AWAY = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/;
+// It is started again there: a port that the system gave might be somebody else's by then.
+const dashboard = useDashboard({ port: await freePort() });
+/** What a browser says of a gateway that is away, or about to go. */
+const AWAY =
+  /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/;
 
 const run = (intent: string, code = 'return 1') => dashboard.api<Execution>('/execute', { code, intent });
 const latestRuns = (page: Page) => page.getByRole('table', { name: 'Latest runs' });
