@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Capabilities, Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href, PAGES } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
@@ -95,7 +95,14 @@ async function addresses(): Promise<string[]> {
     runs.push(await dashboard.api<Execution>('/execute', { code, intent: 'count what is remembered' }));
   }
   await dashboard.api('/execute', { code: 'throw new Error("no")', intent: 'fail' });
-  const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
+  // It is learned after the answer.
+  const slug = await vi.waitFor(
+    async () => {
+      const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
+      return capabilities.find(({ state }) => state === 'active')!.slug;
+    },
+    { timeout: 60_000, interval: 100 },
+  );
   const trace = runs.at(-1)?.trace_id ?? '';
   return [
     ...PAGES.map(({ path }) => path),
@@ -103,7 +110,7 @@ async function addresses(): Promise<string[]> {
     href.graph({ run: trace }),
     href.graph({ node: 'memory:read_graph' }),
     href.search('read a file'),
-    ...capabilities.slice(0, 1).map(({ slug }) => href.capability(slug)),
+    href.capability(slug),
   ];
 }
 
