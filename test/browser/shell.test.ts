@@ -89,7 +89,8 @@ test('[DASH-2] every page has an address of its own, in the navigation and on th
 
 /** Every page with something on it, and one thing of each kind. */
 async function addresses(): Promise<string[]> {
-  const code = 'const { entities } = await mcp.memory.read_graph({}); return entities.length';
+  const code =
+    'const { entities } = await mcp.memory.read_graph({}); return entities.map(({ name }) => name).length';
   const runs = [];
   for (let i = 0; i < 2; i++) {
     runs.push(await dashboard.api<Execution>('/execute', { code, intent: 'count what is remembered' }));
