@@ -7,7 +7,6 @@ import {
   loopOf,
   withAnswered,
 } from '../../core/policy/repeated-calls.ts';
-import { limitsOf, loopsOf } from '../../core/policy/within-scope.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { UsageLimit, UsageUnit } from '../../core/vocabulary/key-scope.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
@@ -16,6 +15,7 @@ import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import { estimateTokens } from '../../core/vocabulary/text.ts';
 import type { Caller } from '../caller.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import { limitsOf, loopsOf } from '../people/roles.ts';
 import { type Usage, windowEnd } from '../ports.ts';
 
 const DEFAULTS = {

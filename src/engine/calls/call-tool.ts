@@ -5,7 +5,7 @@ import { blockText, blockValue } from '../../core/tracing/read-values.ts';
 import { classifyError, type Recorder } from '../../core/tracing/recorder.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import { weighJson } from '../../core/vocabulary/read-wire.ts';
-import { mayBeCalledTwice, needsTask, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import { mayBeCalledTwice, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import { contextOfCall, type TraceContext } from '../../core/vocabulary/trace-context.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
@@ -275,6 +275,12 @@ async function callUpstream(
   if (reply.ok || reply.error.errorType !== 'NETWORK' || !mayBeCalledTwice(tool) || caller.signal?.aborted)
     return reply;
   return await send();
+}
+
+/** The server runs the tool as a task of revision 2025-11-25, and refuses a plain call. */
+function needsTask({ otherFields }: Pick<ToolDefinition, 'otherFields'>): boolean {
+  const { taskSupport } = (otherFields?.execution ?? {}) as { readonly taskSupport?: unknown };
+  return taskSupport === 'required';
 }
 
 /** What is not the result of a tool is a failure of its server. */

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { matchesAny, matchesAnyCase } from '../../core/policy/decide.ts';
-import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { createWordIndex, type WordIndex } from '../../core/retrieval/text-scores.ts';
 import { nearestName, toolWords } from '../../core/retrieval/words.ts';
 import { parseToolId, splitToolId, type ToolId, toolId } from '../../core/vocabulary/ids.ts';
@@ -11,7 +10,7 @@ import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Background } from '../background.ts';
 import type { Caller } from '../caller.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import { outOfScope } from '../people/roles.ts';
+import { hidesTools, mayReach, mayUseTool, outOfScope } from '../people/roles.ts';
 import type { ServerSettings, Settings, Store, VectorIndex } from '../ports.ts';
 import { embedInRounds } from './embed-catalogue.ts';
 import { ownName, refreshCatalogue, settingsHash } from './refresh-catalogue.ts';
@@ -184,8 +183,8 @@ export interface LiveCatalogue {
   complete(): Promise<void>;
   /** Tries again to list servers that failed, with backoff, until it is told to stop. */
   retryMissing(signal: AbortSignal): Promise<void>;
-  /** Servers whose tools are not known, and why. */
-  absent(): Promise<readonly AbsentServer[]>;
+  /** Servers whose tools are not known, and why: of those that the caller may reach. */
+  absent(caller?: Pick<Caller, 'who'>): Promise<readonly AbsentServer[]>;
   /** Those of them that will not be known in a moment. */
   broken(): readonly AbsentServer[];
   /** As a caller of this scope may: a tool outside of it is refused, whether it is there or not. */
@@ -318,7 +317,7 @@ export async function openLiveCatalogue(
       enough.abort();
     },
 
-    absent: async () => absent(),
+    absent: async ({ who } = {}) => absent().filter(({ name }) => mayReach(who, name)),
     broken: () => absent().filter(({ reason }) => reason !== STILL_LISTED),
 
     async retryMissing(signal) {

@@ -1,9 +1,9 @@
 import { planProblems, withUsedTasks } from '../../core/planning/plan/validate-plan.ts';
-import { narrowed } from '../../core/policy/within-scope.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import { asSeenBy } from '../capabilities/capability-registry.ts';
+import { narrowed } from '../people/roles.ts';
 import type { Store, WorkflowRun } from '../ports.ts';
 import { ofOneRun } from '../runs/run.ts';
 import type { RunScope } from '../runs/run-scope.ts';

@@ -9,7 +9,7 @@ import type { Approval, JsonObject } from '../../../engine/ports.ts';
 import type { RunError } from '../../../engine/runs/run-service.ts';
 import { jsonSchema } from '../../../operations/input-fields.ts';
 import type { AnyOperation, McpTool } from '../../../operations/operation.ts';
-import type { OperationContext } from '../../../operations/operation-context.ts';
+import type { OperationContext, ReadingTotals } from '../../../operations/operation-context.ts';
 import { errorToWire } from '../../../operations/shapes/run.ts';
 import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import type { LogLevels } from '../pass-through/log-levels.ts';
@@ -20,6 +20,7 @@ const DEFAULTS = {
   /** Fields of an output that are listed. */
   outlined: 4,
   tools: 5,
+  /** Sessions that are told apart. */
   sessions: 1_000,
   /** Characters of servers' instructions in one answer. */
   words: 400,
@@ -35,6 +36,7 @@ export interface ToolContext {
   readonly shrink: Shrink;
   readonly recent: RecentTools;
   readonly words: ServerWords;
+  readonly reading: Reading;
   readonly logLevels: LogLevels;
 }
 
@@ -240,6 +242,24 @@ export class RecentTools {
 /** The session, or what stands for one where a client has none. */
 export function readerOf({ sessionId, who, client }: RequestCaller): string {
   return sessionId ?? `${who.user} ${client.info?.name}`;
+}
+
+/** Counts what models read of answers; a session that others have pushed out counts again. */
+export class Reading {
+  readonly #totals: ReadingTotals;
+  readonly #sessions = new LRUCache<string, true>({ max: DEFAULTS.sessions });
+
+  constructor(totals: ReadingTotals) {
+    this.#totals = totals;
+  }
+
+  /** `direct`: how many of these characters a client of the servers themselves would have read, too. */
+  add(session: string, characters: number, direct: number): void {
+    if (!this.#sessions.has(session)) this.#totals.sessions++;
+    this.#sessions.set(session, true);
+    this.#totals.characters += characters;
+    this.#totals.direct += direct;
+  }
 }
 
 /**
