@@ -5,8 +5,8 @@ import { listLogins } from '../../src/operations/list-logins.ts';
 import { logOut } from '../../src/operations/log-out.ts';
 import type { OperationContext } from '../../src/operations/operation-context.ts';
 import { revokeLogin } from '../../src/operations/revoke-login.ts';
-import { createLogins } from '../../src/surfaces/http/access.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
+import { createLogins } from '../../src/surfaces/http/logins.ts';
 import { startHttp } from '../support/http-gateway.ts';
 
 async function gateway(options: { now?: () => number } = {}) {
