@@ -13,8 +13,7 @@ import type { OperationContext, ReadingTotals } from '../../../operations/operat
 import { errorToWire } from '../../../operations/shapes/run.ts';
 import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import type { LogLevels } from '../pass-through/log-levels.ts';
-import type { KeptResults } from '../results/kept-results.ts';
-import type { Shrink } from '../results/shrink.ts';
+import type { KeptResults, Shrink } from '../results/kept-results.ts';
 
 const DEFAULTS = {
   /** Fields of an output that are listed. */
