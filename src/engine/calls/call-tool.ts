@@ -4,7 +4,7 @@ import { addLeaves } from '../../core/tracing/found-secrets.ts';
 import { blockText, blockValue } from '../../core/tracing/read-values.ts';
 import { classifyError, type Recorder } from '../../core/tracing/recorder.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { weighJson } from '../../core/vocabulary/read-wire.ts';
+import { isJsonObject, weighJson } from '../../core/vocabulary/read-wire.ts';
 import { mayBeCalledTwice, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import { contextOfCall, type TraceContext } from '../../core/vocabulary/trace-context.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
@@ -223,7 +223,7 @@ export function notAllowed({ id }: ToolDefinition, { reason }: Verdict): ErrorSh
 }
 
 function notAgain(id: string): ErrorShape {
-  return { code: 'forbidden', message: `${id} was not called by the run that this one repeats` };
+  return { code: 'forbidden', message: `The run that this one repeats did not call ${id}` };
 }
 
 function notByItself(why: string): ErrorShape {
@@ -292,16 +292,12 @@ function soundReply(tool: ToolDefinition, reply: UpstreamReply<ToolResult>): Ups
 }
 
 function faultOf(result: ToolResult): string | null {
-  if (!isObject(result)) return 'it is not an object';
+  if (!isJsonObject(result)) return 'it is not an object';
   const { content = [] } = result;
   if (!Array.isArray(content)) return '"content" is not a list';
-  if (!content.every(isObject)) return 'a block of "content" is not an object';
+  if (!content.every(isJsonObject)) return 'a block of "content" is not an object';
   const { depth } = weighJson(result);
   return depth > DEFAULTS.maxDepth ? `it is nested ${depth} levels deep` : null;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 type RecordLevel = 'none' | 'metadata' | 'full';

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type ErrorShape, PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { isJsonObject } from '../../../core/vocabulary/read-wire.ts';
 import { oneLine } from '../../../core/vocabulary/text.ts';
 import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
@@ -90,12 +91,12 @@ export function metaTool(operation: AnyOperation, mcp: McpTool, present?: Presen
 /** Without what says nothing, and without bounds, which a call reports: every session pays for each word here. */
 function compact(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).flatMap(([name, value]) => {
-    const isEmpty = isObject(value) && Object.keys(value).length === 0;
+    const isEmpty = isJsonObject(value) && Object.keys(value).length === 0;
     const isIdle = isEmpty && (name === 'properties' || name === 'additionalProperties');
     const isNone = name === 'default' && (value === false || (Array.isArray(value) && value.length === 0));
-    const isOld = isObject(value) && value.deprecated === true;
+    const isOld = isJsonObject(value) && value.deprecated === true;
     if (isIdle || isNone || isOld || BOUNDS.has(name)) return [];
-    return [[name, isObject(value) ? compact(value) : value]];
+    return [[name, isJsonObject(value) ? compact(value) : value]];
   });
   return Object.fromEntries(entries) as JsonObject;
 }
@@ -173,7 +174,7 @@ export function readArguments<T extends z.ZodObject>(
   sent: unknown,
 ): z.infer<T> {
   const args = parsed(sent ?? {}, 'object');
-  if (!isObject(args)) {
+  if (!isJsonObject(args)) {
     throw new PmlError('invalid_argument', `The arguments of ${tool} must be an object, not ${formOf(args)}`);
   }
   const properties = published.properties as Readonly<Record<string, { readonly type?: string }>>;
@@ -211,10 +212,6 @@ function parsed(value: unknown, wanted: string | undefined): unknown {
       .map((part) => part.trim())
       .filter((part) => part !== '');
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function formOf(value: unknown): string {
