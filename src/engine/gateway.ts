@@ -473,6 +473,6 @@ function checkName(name: string | undefined): void {
 
 function check(what: string, text: string | undefined, most: number, hint: string): void {
   if (text === undefined || text.length <= most) return;
-  const message = `The ${what} has ${text.length} characters, and ${most} is the most there can be`;
+  const message = `The ${what} has ${text.length} characters; at most ${most} are allowed`;
   throw new PmlError('too_large', message, { hint });
 }

@@ -248,7 +248,7 @@ function repeated(tool: ToolId, { period, rounds, isSameAnswer }: Loop): ErrorSh
     : 'which is too often even where the answers differ';
   return {
     code: 'rate_limited',
-    message: `${tool} would go on with a loop: ${what} came ${rounds} times in a row, ${answers}`,
-    hint: `Do something else: change the arguments, use another tool, or go on with the answer you have. To look again later, wait ${LOOP_GAP_MS / 1_000} s before the same call.`,
+    message: `${tool} would continue a loop: ${what} came ${rounds} times in a row, ${answers}`,
+    hint: `Do something else: change the arguments, use another tool, or continue with the answer you have. To look again later, wait ${LOOP_GAP_MS / 1_000} s before the same call.`,
   };
 }

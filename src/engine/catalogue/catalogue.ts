@@ -109,7 +109,9 @@ export function isOffered({ name }: { readonly name: string }, server: ServerSet
 function unknownTool(id: ToolId, known: readonly string[]): PmlError {
   const nearest = nearestName(id, known);
   return new PmlError('not_found', `Tool ${id} not found`, {
-    hint: nearest ? `Did you mean ${nearest}?` : 'Search for it with pml_search_tools; ids read server:tool.',
+    hint: nearest
+      ? `Did you mean ${nearest}?`
+      : 'Search for it with pml_search_tools; ids have the form server:tool.',
   });
 }
 

@@ -148,7 +148,7 @@ export function manageServers(
 }
 
 function outOfReach({ name }: Principal, server: string): Extract<UpstreamReply<never>, { ok: false }> {
-  const message = `Server "${server}" is outside of what key "${name}" may use`;
+  const message = `Server "${server}" is outside what key "${name}" may use`;
   return { ok: false, error: { code: 'forbidden', errorType: 'PERMISSION', message } };
 }
 

@@ -156,8 +156,10 @@ export function createGraphService({
     if (found) return found;
     const slugs = known.all().map(({ slug }) => slug);
     const nearest = nearestName(name, [...graph.nodes(), ...slugs]);
-    throw new PmlError('not_found', `The graph knows no ${name}`, {
-      hint: nearest ? `Did you mean ${nearest}?` : 'Ids read server:tool; capabilities go by their name.',
+    throw new PmlError('not_found', `${name} is not in the graph`, {
+      hint: nearest
+        ? `Did you mean ${nearest}?`
+        : 'Ids have the form server:tool; capabilities are called by their name.',
     });
   }
 

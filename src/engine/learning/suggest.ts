@@ -310,7 +310,9 @@ function nodeNamed(
       ...capabilities.map(({ slug }) => slug),
     ]);
     throw new PmlError('not_found', `No tool or capability is called "${name}"`, {
-      hint: nearest ? `Did you mean ${nearest}?` : 'Tools read server:tool; capabilities go by their name.',
+      hint: nearest
+        ? `Did you mean ${nearest}?`
+        : 'Tools have the form server:tool; capabilities are called by their name.',
     });
   }
 }

@@ -98,7 +98,7 @@ export function outOfScope(
   if (mayUseTool(who?.scope, tool)) return null;
   return {
     code: 'forbidden',
-    message: `${tool} is outside of what key "${who!.name}" may use`,
+    message: `${tool} is outside what key "${who!.name}" may use`,
     hint: 'Use what pml_search_tools finds. The owner can widen the scope of the key with "pml keys scope", or that of this client under "clients" in pml.json.',
   };
 }

@@ -37,7 +37,7 @@ async function checkPlan(scope: RunScope, plan: Plan): Promise<Target[]> {
   const problems = planProblems(plan, targets);
   if (problems.length === 0) return targets;
   throw new PmlError('invalid_argument', `The workflow cannot run: ${problems.join('; ')}`, {
-    hint: 'Look tools and their arguments up with pml_search_tools. A task is {id, tool | capability | code, arguments, depends_on}.',
+    hint: 'Look up tools and their arguments with pml_search_tools. A task is {id, tool | capability | code, arguments, depends_on}.',
   });
 }
 
