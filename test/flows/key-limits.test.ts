@@ -141,7 +141,7 @@ test('[SCOPE-6] the same call is refused after so many same answers, however its
   const refused = await call(breaking(), other);
   expect(refused.error).toMatchObject({
     code: 'rate_limited',
-    message: 's:a would go on with a loop: the same call came 3 times in a row, and gave the same answers',
+    message: 's:a would continue a loop: the same call came 3 times in a row, and gave the same answers',
     hint: expect.stringContaining('wait 30 s before the same call'),
   });
   expect(calls).toHaveLength(3);

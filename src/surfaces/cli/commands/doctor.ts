@@ -27,7 +27,10 @@ export const doctorCommand: CommandModule = (program, { system, terminal, fail }
   program
     .command('doctor')
     .description('check the installation and explain how to fix problems')
-    .option('--tools', 'list tools that their own description does not find, with the tool found instead')
+    .option(
+      '--tools',
+      'list tools that a search for their own description does not find first, with the tool found instead',
+    )
     .addHelpText('after', '\nExample:\n  $ pml doctor --json\n  $ pml doctor --tools')
     .action(async (options: Options) => {
       const checks: Check[] = [];
