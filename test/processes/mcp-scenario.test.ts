@@ -95,7 +95,9 @@ describe('[MCP-25] real servers, a real gateway, the official client', () => {
       // A server that takes its time is left out of a list.
       let uri: string | undefined;
       const listed = async () => {
-        const { resources } = (await rawRequest(client, 'resources/list')) as { resources: { uri: string }[] };
+        const { resources } = (await rawRequest(client, 'resources/list')) as {
+          resources: { uri: string }[];
+        };
         uri = resources.find((resource) => resource.uri.startsWith('pml://everything/'))?.uri;
         return uri;
       };
