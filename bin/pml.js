@@ -16,10 +16,21 @@ const BUNDLED = {
 };
 
 /**
- * glibc keeps freed memory apart for each thread and does not give it back, which after many runs is a third of what
- * this process holds. It heeds these only where the process begins with them.
+ * glibc keeps freed memory apart for each thread and returns only what lies at the end, which after many runs is a third
+ * of what this process holds. A block of 32 KB, the size in which the engine's compilers work, is returned at once. The
+ * library heeds these only where the process begins with them.
  */
-const MALLOC = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
+const MALLOC = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+  MALLOC_MMAP_THRESHOLD_: '32768',
+};
+
+/**
+ * The engine's space for what lives briefly grows to two times 32 MB under load, and stays so. Requests leave little
+ * behind: cleaning more often costs the same processor time.
+ */
+const YOUNG = '--max-semi-space-size=8';
 
 const source = new URL('../src/main.ts', import.meta.url);
 const built = new URL('../dist/main.js', import.meta.url);
@@ -45,7 +56,8 @@ if (isNodeWanted) {
 function becomeWanted() {
   const node = isNodeWanted ? process.execPath : bundledNode();
   const flags = isNodeWanted ? process.execArgv : [];
-  const args = [node, ...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const own = /semi.space/.test(process.env.NODE_OPTIONS ?? '') ? [] : [YOUNG];
+  const args = [node, ...own, ...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   process.execve(node, args, { ...MALLOC, ...process.env });
 }
 

@@ -6,6 +6,7 @@ import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { guestTypes } from '../../src/core/capabilities/guest-types.ts';
 import { parseFile, type SourceFile, sourceFiles } from '../check/source-file.ts';
 import { type Addresses, addressesIn } from './addresses.ts';
+import { inAscii } from './ascii.ts';
 import { clientTypes } from './client-types.ts';
 import { licencesOf } from './licences.ts';
 
@@ -59,7 +60,7 @@ export async function bundle(given: string): Promise<BuiltFile[]> {
     chunksOf(root, 'src/main.ts', plugin),
   ]);
   // The entry file is written last: when it is complete, everything it needs is there.
-  const code = chunks.flat().map(({ fileName, code }): BuiltFile => [fileName, code]);
+  const code = chunks.flat().map(({ fileName, code }): BuiltFile => [fileName, inAscii(fileName, code)]);
   const main = code.findIndex(([path]) => path === 'main.js');
   const [[, start] = ['', '']] = code.splice(main, 1);
   const modules = chunks.flat().flatMap(({ moduleIds }) => moduleIds);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { inAscii } from '../../scripts/bundle/ascii.ts';
 import { treeOf } from './tree-of.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -52,6 +53,22 @@ test('[HOUSE-11] the build is plain JavaScript that runs, workers and data files
   expect(readFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')).toMatch(
     /^fastest-levenshtein [\d.]+\n\nMIT License/m,
   );
+});
+
+test('[HOUSE-11] the build is written in ASCII, and means the same', async () => {
+  const code = String.raw`
+    export const texts = ['a…b', "\\…", 'é\n😀', ${'`${1}—${"–"}`'}, ${'`\\u{2014}…`'}];
+    export const found = ['x…😀'.match(/[…–]/g), '😀é'.match(/^[😀]é$/u), 'ı…'.replace(/\\?…|ı/g, '•')];
+    export const { 'ключ': value } = { 'ключ': 1 };`;
+  const written = inAscii('x.js', code);
+  expect(written).toMatch(/^[\0-\x7f]*$/);
+  const run = async (text: string) => ({
+    ...((await import(`data:text/javascript,${encodeURIComponent(text)}`)) as object),
+  });
+  expect(await run(written)).toEqual(await run(code));
+  expect(await run(written)).toMatchObject({ texts: ['a…b', '\\…', 'é\n😀', '1—–', '—…'] });
+  // What a program reads as its own text, or escapes by itself, stays.
+  for (const text of ['String.raw`…`;\n', String.raw`'\…';`]) expect(inAscii('x.js', text)).toBe(text);
 });
 
 test('[HOUSE-11] a second build leaves alone what has not changed, so that processes can run from it', async () => {

@@ -13,18 +13,20 @@ test('[CLI-1] the launcher works from the Node the machine has', async () => {
 });
 
 test.runIf(process.platform === 'linux')(
-  '[CLI-14] the same process goes on with one pool of freed memory, or with what the environment says',
+  '[CLI-14] the same process goes on with one pool of freed memory and little for what lives briefly, or with what the environment says',
   async () => {
-    const tell = 'console.error(process.pid, process.env.MALLOC_ARENA_MAX)';
-    const started = async (env: Record<string, string>) => {
-      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}`;
+    const tell = 'console.error(process.pid, process.env.MALLOC_ARENA_MAX, ...process.execArgv)';
+    const started = async (env: Record<string, string>, options = '') => {
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}${options}`;
       const { stderr } = await runPml(['--version'], { env: { ...env, NODE_OPTIONS } });
       return stderr.trim().split('\n');
     };
     const [before, after, ...more] = await started({});
     const [pid] = before!.split(' ');
-    expect([before, after, ...more]).toEqual([`${pid} undefined`, `${pid} 1`]);
+    expect([before, after, ...more]).toEqual([`${pid} undefined`, `${pid} 1 --max-semi-space-size=8`]);
     expect(await started({ MALLOC_ARENA_MAX: '4' })).toEqual([expect.stringMatching(/^\d+ 4$/)]);
+    const [, own] = await started({}, ' --max-semi-space-size=16');
+    expect(own).toMatch(/^\d+ 1$/);
   },
 );
 

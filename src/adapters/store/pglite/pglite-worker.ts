@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, types } from '@electric-sql/pglite';
 
@@ -24,6 +25,12 @@ export interface WireError {
  * does not hold, the system's own cache of files does. One connection needs no room for a hundred.
  */
 const SERVER_SETTINGS = ['shared_buffers=8MB', 'wal_buffers=1MB', 'max_connections=3'];
+
+/**
+ * PostgreSQL has functions that take the optimising compiler 20 MB, and by default four threads compile at once: the C
+ * library hardly returns what they used. One at a time needs half of that.
+ */
+setFlagsFromString('--wasm-num-compilation-tasks=1');
 
 /** PGlite computes on the thread that calls it, so it gets its own. */
 const port = parentPort;
