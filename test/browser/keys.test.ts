@@ -65,6 +65,7 @@ test('[DASH-93] a key is created, narrowed and revoked by keyboard alone, and it
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.locator('.page-actions button:focus').waitFor();
   await rowOf(page, 'ci').getByText('0 of 200 calls this hour').waitFor();
+  await rowOf(page, 'ci').getByText('never').waitFor();
   expect(await page.content()).not.toContain(secret);
   expect(await stored('ci')).toMatchObject({ role: 'agent', user: 'ci', created_by: 'dashboard' });
 
