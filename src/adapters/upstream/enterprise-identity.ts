@@ -105,7 +105,7 @@ export async function identityGrant(
   return jwtAuthGrant;
 }
 
-/** A token in a file; read anew each time, because another program replaces it before it expires. */
+/** A token in a file; read each time, because another program replaces it before it expires. */
 export async function readToken(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).trim();
 }

@@ -239,7 +239,7 @@ export class OAuthLogin implements OAuthClientProvider {
     return await DpopSession.create({ keyPair });
   }
 
-  /** Without a browser to return to there is no registration: an explicit login does that. */
+  /** Only an explicit login registers PML: it has a browser to return to. */
   async #registeredClient(): Promise<StoredOAuthClientInformation | undefined> {
     const { client } = await this.#read();
     const { visitor, server } = this.#options;
