@@ -1,7 +1,7 @@
 import { parseToolId, splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import { nearestName } from '../../engine/catalogue/catalogue.ts';
-import { suspicionsOf, warningOf, withWarning } from '../../engine/catalogue/inventory.ts';
+import { nearestName, toolWarning } from '../../engine/catalogue/catalogue.ts';
+import { withWarning } from '../../engine/catalogue/inventory.ts';
 import { asListed } from '../../engine/catalogue/refresh-catalogue.ts';
 import type { Caller, Gateway } from '../../engine/gateway.ts';
 import type { JsonObject } from '../../engine/ports.ts';
@@ -59,7 +59,7 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
       // Whatever the server says: PML waits for a tool that its server runs as a task, and makes a task of any other.
       const { execution: _, ...definition } = asListed(tool);
       const execution = !request.modern && { execution: { taskSupport: 'optional' } };
-      const warning = warningOf(suspicionsOf(tool), 'this tool');
+      const warning = toolWarning(tool);
       const description = warning !== null && { description: `${warning}\n${tool.description}` };
       return { ...withGatewayView(tool.server, definition), ...execution, name, ...description };
     });
