@@ -130,7 +130,7 @@ export async function startGatewayProcess(
     undo.push(mcp.close);
 
     const owner = userInfo().username;
-    const ring = createKeyRing(gateway.store.keys, CLOCK.monotonic);
+    const ring = createKeyRing(gateway.store, CLOCK);
     undo.push(async () => stopFollowing());
     const stopFollowing = events.follow(({ event }) => event.type === 'key_changed' && ring.forget());
     const logins = createLogins(dataFile(dir, 'browser-logins.json'));

@@ -79,6 +79,7 @@ export type {
 export type {
   AlertKind,
   EmbeddingSettings,
+  IdentityProvider,
   IssuerSettings,
   LearningSettings,
   OAuthSettings,

@@ -53,6 +53,8 @@ export const apiKey = z
     revoked_by: z.string().nullable(),
     /** Null: everything that its role allows. */
     scope: keyScope.nullable(),
+    /** In lists; to the minute, whatever it was used for. Null: never. */
+    last_used_at: z.string().nullable().optional(),
     /** Of a key with limits, in the windows of now; reserved amounts included. */
     used: z
       .array(
@@ -79,9 +81,14 @@ export const listKeys = operation({
   output: z.object({ keys: z.array(apiKey) }),
   async run({ gateway }, { revoked }) {
     const keys = (await gateway.people.keys()).filter(({ revokedAt }) => revoked || revokedAt === null);
+    const lastUses = await gateway.people.lastUses();
     const told = keys.map(async (key) => {
       const isLimited = (key.scope?.limits.length ?? 0) > 0;
-      return { ...keyToWire(key), ...(isLimited && { used: usedToWire(await gateway.people.usage(key)) }) };
+      return {
+        ...keyToWire(key),
+        last_used_at: lastUses.get(key.id)?.toISOString() ?? null,
+        ...(isLimited && { used: usedToWire(await gateway.people.usage(key)) }),
+      };
     });
     return { keys: await Promise.all(told) };
   },

@@ -88,6 +88,17 @@ export function peopleRules(store: () => Store): void {
     expect(await store().usage.read(keyId, at)).toEqual([]);
   });
 
+  test('[KEY-21] the last use of each key is kept, also when what it used is forgotten', async () => {
+    const [ada, ci] = [randomUUID(), randomUUID()];
+    const [early, late] = [new Date('2026-11-15T10:00:00Z'), new Date('2026-11-15T11:00:00Z')];
+    await Promise.all([early, late, late].map((at) => store().usage.noteUse(ada, at)));
+    await store().usage.noteUse(ci, early);
+    await store().usage.prune(new Date('2026-11-16T00:00:00Z'));
+    const uses = await store().usage.lastUses();
+    expect([uses.get(ada), uses.get(ci), uses.get(randomUUID())]).toEqual([late, early, undefined]);
+    expect(await store().usage.read(ada, late)).toEqual([]);
+  });
+
   test('[SCOPE-5] what a call reserves and does not use is free again, and what it uses beyond that is counted', async () => {
     const [keyId, at] = [randomUUID(), AT];
     const limits = [{ unit: 'tokens', per: 'hour', most: 100 }] as const;

@@ -18,6 +18,8 @@ test.each([
   ['tools_call', '2026-07-28'],
   ['sep-2322-client-request-state', '2026-07-28'],
   ['auth/scope-step-up', '2026-07-28'],
+  ['auth/enterprise-managed-authorization', '2026-07-28'],
+  ['auth/dpop-nonce', '2025-11-25'],
 ])('[UP-45] passes the official suite as a client: %s, %s', async (scenario, version) => {
   const args = ['client', '--command', `"${process.execPath}" "${CLIENT}"`];
   const run = promisify(execFile)(process.execPath, [
@@ -27,6 +29,8 @@ test.each([
     scenario,
     '--spec-version',
     version,
+    // Scenarios of extensions belong to no revision.
+    '--force',
   ]);
   const { stdout, stderr } = await run.catch((error) => error);
   expect(`${stdout}${stderr}`).toContain('OVERALL: PASSED');

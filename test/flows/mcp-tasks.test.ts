@@ -163,8 +163,30 @@ describe('2025-11-25', () => {
         CallToolResultSchema,
       );
     await expect(asTask('pml_search_tools')).rejects.toThrow('Method not found');
-    const native = await oldClient(opened, ANN, '/mcp/all');
-    await expect(start(native.client, { name: 'lab__slow', arguments: {} })).rejects.toThrow();
+  });
+
+  test('[TASK-4] on /mcp/all every tool is called as a task, listed, fetched and cancelled', async () => {
+    const opened = await open();
+    const { client, tasks } = await oldClient(opened, ANN, '/mcp/all');
+    const { tools } = await client.listTools();
+    expect(new Set(tools.map(({ execution }) => execution?.taskSupport))).toEqual(new Set(['optional']));
+    const { task } = await start(client, { name: 'lab__slow', arguments: {} });
+    await expect
+      .poll(() => tasks.getTask(task.taskId))
+      .toMatchObject({ status: 'working', statusMessage: 'half way' });
+    const { task: unwanted } = await start(client, { name: 'lab__slow', arguments: {} });
+    expect(await tasks.cancelTask(unwanted.taskId)).toMatchObject({ status: 'cancelled' });
+    await opened.cancelled;
+    opened.release();
+    const result = await tasks.getTaskResult(task.taskId, CallToolResultSchema);
+    expect(result.content).toEqual([{ type: 'text', text: 'found' }]);
+    // The tasks of both addresses are those of the key.
+    const atMcp = await oldClient(opened, ANN);
+    expect(new Set((await atMcp.tasks.listTasks()).tasks.map(({ taskId }) => taskId))).toEqual(
+      new Set([task.taskId, unwanted.taskId]),
+    );
+    const bob = await oldClient(opened, BOB, '/mcp/all');
+    await expect(bob.tasks.getTask(task.taskId)).rejects.toThrow('not found');
   });
 
   test('[TASK-7] tasks have a limit for each key, and one that has ended gives way', async () => {

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { routeRights } from '../../src/surfaces/http/create-app.ts';
 import { OWNER_TOKEN } from '../support/http-gateway.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
@@ -386,4 +386,21 @@ test('[KEY-12] a run that somebody else lets go on is still that of its user, wi
   await gateway.settled();
   const owners = (await store.traces.list({ limit: 9 })).map(({ owner }) => owner);
   expect(new Set(owners)).toEqual(new Set(['ada']));
+});
+
+test('[KEY-21] the last use of a key is listed, and many uses are written once', async () => {
+  const { ask, keyFor, gateway } = await peopleGateway();
+  const noted = vi.spyOn(gateway.store.usage, 'noteUse');
+  const [used] = [await keyFor('agent', 'used'), await keyFor('viewer', 'idle')];
+  const began = Date.now();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(used, 'GET', '/api/me')));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(noted).toHaveBeenCalledTimes(1);
+  await Promise.all(noted.mock.results.map(({ value }) => value));
+  const { keys } = (await ask(OWNER_TOKEN, 'POST', '/api/operations/list_keys', {})).body;
+  const last = Object.fromEntries(
+    keys.map((key: { name: string; last_used_at: string | null }) => [key.name, key.last_used_at]),
+  );
+  expect(last).toEqual({ used: expect.any(String), idle: null });
+  expect(Date.parse(last.used)).toBeGreaterThanOrEqual(began);
 });

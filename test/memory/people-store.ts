@@ -75,6 +75,7 @@ export function createMemoryKeys(audit: AuditStore): KeyStore {
 
 export function createMemoryUsage(): UsageStore {
   const windows = new Map<string, Usage & { readonly startedAt: Date }>();
+  const uses = new Map<string, Date>();
   const nameOf = (keyId: string, per: UsageSpan, at: Date) =>
     `${keyId} ${per} ${windowStart(per, at).getTime()}`;
   const added = (keyId: string, per: UsageSpan, at: Date, amount: Usage) => {
@@ -106,6 +107,10 @@ export function createMemoryUsage(): UsageStore {
     async prune(before) {
       for (const [name, { startedAt }] of windows) if (startedAt < before) windows.delete(name);
     },
+    async noteUse(keyId, at) {
+      if (at > (uses.get(keyId) ?? new Date(0))) uses.set(keyId, at);
+    },
+    lastUses: async () => new Map(uses),
   };
 }
 

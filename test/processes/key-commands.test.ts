@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-test('[KEY-2] pml keys makes, lists and revokes keys of a running gateway; the key is shown once', async () => {
+test('[KEY-2] [KEY-21] pml keys makes, lists and revokes keys of a running gateway; the key is shown once', async () => {
   const dir = await temporaryDir();
   const { ready } = await startPml(['serve', '--port', '0', '--data', dir]);
   const status = async (key: string) =>
@@ -23,7 +23,12 @@ test('[KEY-2] pml keys makes, lists and revokes keys of a running gateway; the k
   ]);
   const key = made.stdout.trim();
   expect(key).toMatch(/^pml_[0-9a-f]{64}$/);
+  expect((await runPml(['keys', 'ls', '--data', dir])).stdout).toMatch(/^ada-laptop .* never /m);
   expect(await status(key)).toBe(200);
+  // The use is noted while its request is answered.
+  await expect
+    .poll(async () => (await runPml(['keys', '--data', dir])).stdout, { interval: 500 })
+    .toMatch(/^ada-laptop .* \d{4}-\d\d-\d\d \d\d:\d\d /m);
   const listed = await runPml(['keys', 'ls', '--data', dir, '--json']);
   expect(JSON.parse(listed.stdout).keys).toMatchObject([{ name: 'ada-laptop', role: 'viewer', user: 'ada' }]);
   expect(listed.stdout + made.stderr).not.toContain(key.slice(4));

@@ -36,7 +36,7 @@ export async function oauthGateway(options: OAuthGatewayOptions = {}) {
     ...(options.store && { store: options.store }),
   });
   const logger = { log: () => {} };
-  const keys = createKeyRing(gateway.store.keys, () => performance.now());
+  const keys = createKeyRing(gateway.store, { now: () => new Date(), monotonic: () => performance.now() });
   gateway.events.follow(({ event }) => event.type === 'key_changed' && keys.forget());
   const access = createAccess(OWNER_TOKEN, { keys });
   const mcp = createMcpEndpoints(gateway, { version: '0.0.0', logger });

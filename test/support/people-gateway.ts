@@ -41,7 +41,7 @@ export async function peopleGateway(over: Partial<Settings> = {}, more: readonly
     },
   });
   const logger = createLogger({ level: 'debug', redact: createRedactor([OWNER_TOKEN]), json: true, stream });
-  const ring = createKeyRing(gateway.store.keys, () => performance.now());
+  const ring = createKeyRing(gateway.store, { now: () => new Date(), monotonic: () => performance.now() });
   gateway.events.follow(({ event }) => event.type === 'key_changed' && ring.forget());
   const mcp = createMcpEndpoints(gateway, { version: '0.0.0', logger });
   const { app, listener, access } = await startHttp(

@@ -95,7 +95,9 @@ function argumentSecrets(args: readonly string[]): string[] {
 
 function authSecrets({ auth }: ServerConfig): (string | undefined)[] {
   if (auth === undefined) return [];
-  return auth.kind === 'bearer' ? [auth.token] : [auth.client_secret];
+  if (auth.kind === 'bearer') return [auth.token];
+  if (auth.kind === 'workload') return [];
+  return [auth.client_secret, ...(auth.kind === 'enterprise' ? [auth.idp.client_secret] : [])];
 }
 
 /** An environment variable that was substituted into a value. */

@@ -292,7 +292,7 @@ function toServer(
     transport: server.type === 'sse' ? 'sse' : 'http',
     url: server.url!,
     headers: server.headers,
-    ...(server.auth && { auth: toAuth(server.auth) }),
+    ...(server.auth && { auth: toAuth(server.auth, path) }),
   };
 }
 
@@ -330,19 +330,34 @@ function toSandbox(sandbox: ServerConfig['sandbox'], path: (text: string) => str
 
 type ServerAuth = NonNullable<Extract<ServerSettings, { transport: 'http' | 'sse' }>['auth']>;
 
-function toAuth(auth: NonNullable<ServerConfig['auth']>): ServerAuth {
+function toAuth(auth: NonNullable<ServerConfig['auth']>, path: (text: string) => string): ServerAuth {
   if (auth.kind === 'bearer') return auth;
-  const scope = auth.scope === undefined ? {} : { scope: auth.scope };
-  if (auth.kind === 'client_credentials') {
-    const { kind, client_id: clientId, client_secret: clientSecret, issuer } = auth;
-    return { kind, clientId, clientSecret, ...scope, ...(issuer !== undefined && { issuer }) };
-  }
-  return {
-    kind: auth.kind,
-    ...(auth.client_id !== undefined && { clientId: auth.client_id }),
-    ...(auth.client_secret !== undefined && { clientSecret: auth.client_secret }),
-    ...scope,
+  const { scope, dpop, client_secret: clientSecret } = { client_secret: undefined, ...auth };
+  const common = {
+    ...(clientSecret !== undefined && { clientSecret }),
+    ...(scope !== undefined && { scope }),
+    ...(dpop && { dpop }),
   };
+  if (auth.kind === 'authorization_code') {
+    const { kind, client_id: clientId } = auth;
+    return { kind, ...(clientId !== undefined && { clientId }), ...common };
+  }
+  const client = { clientId: auth.client_id, ...common, ...(auth.issuer && { issuer: auth.issuer }) };
+  if (auth.kind === 'client_credentials') {
+    const { kind, private_key_file: file, algorithm } = auth;
+    return { kind, ...client, ...(file !== undefined && { privateKey: { file: path(file), algorithm } }) };
+  }
+  if (auth.kind === 'workload') return { kind: auth.kind, ...client, tokenFile: path(auth.token_file) };
+  const { issuer, token_url: tokenUrl, id_token_file: file } = auth.idp;
+  const { client_id: clientId, client_secret: secret } = auth.idp;
+  const idp = {
+    issuer,
+    ...(tokenUrl !== undefined && { tokenUrl }),
+    clientId,
+    ...(secret !== undefined && { clientSecret: secret }),
+    ...(file !== undefined && { idTokenFile: path(file) }),
+  };
+  return { kind: auth.kind, ...client, idp };
 }
 
 function toEmbedding(embedding: Config['pml']['embedding']): Settings['embedding'] {

@@ -153,6 +153,15 @@ describe('unknown keys and bad values', () => {
       '/x/pml.json:4:70 mcpServers.typed.auth can only be of kind "bearer" with "openapi"',
       '/x/pml.json:5:34 mcpServers.stray.origins is only valid for servers with "openapi"',
     ]);
+    const proofs = `{ "mcpServers": {
+  "neither": { "url": "https://x", "auth": { "kind": "client_credentials", "client_id": "i" } },
+  "both": { "url": "https://x", "auth": { "kind": "client_credentials", "client_id": "i", "client_secret": "s", "private_key_file": "k" } }
+} }`;
+    const needs = 'needs "client_secret" or "private_key_file", and not both';
+    expect(problemsOf(proofs)).toEqual([
+      `/x/pml.json:2:44 mcpServers.neither.auth ${needs}`,
+      `/x/pml.json:3:41 mcpServers.both.auth ${needs}`,
+    ]);
     expect(problemsOf('{ "mcpServers": { "__proto__": { "command": "x" } } }')[0]).toContain(
       'is not a valid server name',
     );

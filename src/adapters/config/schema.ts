@@ -3,6 +3,7 @@ import { ALPHA_KINDS } from '../../core/graph/relatedness.ts';
 import { OPTIONAL_TERMS } from '../../core/learning/ranker/model-choice.ts';
 import { LEAST_CONFIDENCE, PROFILES } from '../../core/policy/decide.ts';
 import { FULL_SCOPE, LANES } from '../../core/vocabulary/key-scope.ts';
+import { auth, httpUrl, oauth, safeUrl, text } from './access-schema.ts';
 
 /** Every default of the configuration, as in the published JSON Schema. */
 export const DEFAULTS = {
@@ -32,8 +33,6 @@ export const DEFAULTS = {
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256, wait_ms: 60_000 },
   alerts: { failure_rate: 0.5, p95_ms: 30_000, drift: true, budget: 0.9, waiting: 10, window: 60 },
   http: { port: 8080, host: '127.0.0.1', hosts: [] as string[] },
-  /** Public keys only: with a shared key, everybody who can check a token could make one. */
-  issuer: { algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'], user_claim: 'sub', scopes: [] as string[] },
   learning: {
     enabled: true,
     run_from: LEAST_CONFIDENCE,
@@ -60,7 +59,6 @@ export const DEFAULTS = {
   },
 } as const;
 
-const text = () => z.string().min(1);
 const whole = (min: number, max: number) => z.int().min(min).max(max);
 const count = (min: number, max: number, standard: number, what: string) =>
   whole(min, max).default(standard).describe(what);
@@ -74,10 +72,6 @@ const ownToolGlob = z.string().regex(/^[^\s:]+$/, {
 const newName = z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/, {
   error: 'must be a tool name of letters, digits, "_", "-" and ".", for example "read_sheet"',
 });
-// Validated after variables are expanded, so the published schema must accept `${VAR}`: no pattern.
-const httpUrl = z.string().refine((url) => /^https?:\/\/\S+$/.test(url) && URL.canParse(url), {
-  error: 'must be a URL that starts with http:// or https://',
-});
 const postgresUrl = z.string().refine((url) => /^postgres(?:ql)?:\/\/\S+$/.test(url), {
   error: 'must be a URL that starts with postgres://',
 });
@@ -85,58 +79,6 @@ const postgresUrl = z.string().refine((url) => /^postgres(?:ql)?:\/\/\S+$/.test(
 const hostName = z.string().regex(/^[A-Za-z0-9.-]+(?::\d{1,5})?$/, {
   error: 'must be a host name, optionally with a port, for example "pml.example.com"',
 });
-
-const safeUrl = httpUrl.refine((url) => !URL.canParse(url) || isSafe(new URL(url)), {
-  error: 'must start with https://; http:// is only for this machine',
-});
-const publicUrl = safeUrl.refine(
-  (url) => !URL.canParse(url) || url.replace(/\/$/, '') === new URL(url).origin,
-  {
-    error: 'must be an address without a path, for example "https://pml.example.com"',
-  },
-);
-
-function isSafe({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
-}
-
-const issuer = z
-  .strictObject({
-    url: safeUrl.describe('The issuer, exactly as it stands in its tokens.'),
-    jwks_url: safeUrl.optional().describe('Where its keys are; if absent, its metadata says so.'),
-    audience: text()
-      .optional()
-      .describe('The audience that tokens must have; if absent, the address of the endpoint that is called.'),
-    algorithms: z
-      .array(
-        z.enum(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']),
-      )
-      .min(1)
-      .default([...DEFAULTS.issuer.algorithms])
-      .describe('The signatures that are accepted.'),
-    user_claim: text()
-      .default(DEFAULTS.issuer.user_claim)
-      .describe('The claim that names the user, for example sub or email.'),
-    scopes: z
-      .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'must be a scope without spaces' }))
-      .default(DEFAULTS.issuer.scopes)
-      .describe('Scopes that tokens must have.'),
-    users: z
-      .record(z.string(), text())
-      .describe(
-        'The key that each user acts with, by name: {"ada@example.com": "ada-agent"}. "*" is everybody else.',
-      ),
-  })
-  .optional()
-  .describe('Another authorization server that signs its tokens; if absent, PML has one of its own.');
-
-const oauth = z
-  .strictObject({
-    url: publicUrl.describe('The public address of this gateway, for example https://pml.example.com.'),
-    issuer,
-  })
-  .optional()
-  .describe('Logins of hosted clients, such as claude.ai, with OAuth. If absent, only keys are accepted.');
 
 const tools = z
   .strictObject({
@@ -151,27 +93,6 @@ const tools = z
   })
   .prefault({})
   .describe('Which tools of the server are offered.');
-
-const oauthScope = text().optional().describe('OAuth scopes, separated by spaces.');
-const auth = z
-  .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('bearer'), token: text().describe('Sent as a bearer token.') }),
-    z.strictObject({
-      kind: z.literal('client_credentials'),
-      client_id: text(),
-      client_secret: text(),
-      scope: oauthScope,
-      issuer: httpUrl.optional().describe('The only authorization server these credentials may be sent to.'),
-    }),
-    z.strictObject({
-      kind: z.literal('authorization_code'),
-      client_id: text().optional().describe('If absent, PML registers itself.'),
-      client_secret: text().optional(),
-      scope: oauthScope,
-    }),
-  ])
-  .optional()
-  .describe('How PML authenticates to the server, besides headers.');
 
 const server = z
   .strictObject({

@@ -181,7 +181,7 @@ export interface Database {
   /** What a key has used in one window, reserved amounts included. */
   key_usage: {
     key_id: string;
-    /** `minute`, `hour` or `day`. */
+    /** `minute`, `hour` or `day`; `last`: its only row of this kind, and when it was last used. */
     span: string;
     started_at: Date;
     calls: number;

@@ -2,16 +2,16 @@ import {
   auth,
   extractWWWAuthenticateParams,
   type FetchLike,
+  isDpopNonceChallenge,
   type OAuthClientProvider,
+  withDpopFromProvider,
 } from '@modelcontextprotocol/client';
-import type { ServerAuth, ServerSettings, TokenStore } from '../../engine/ports.ts';
+import type { ServerSettings, TokenStore } from '../../engine/ports.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
-import { boundedFetch } from './http-transport.ts';
-import { OAuthLogin } from './oauth-login.ts';
+import { boundedFetch, oauthFetch } from './http-transport.ts';
+import { OAuthLogin, type OAuthSettings } from './oauth-login.ts';
 
 export type HttpSettings = Extract<ServerSettings, { transport: 'http' | 'sse' }>;
-
-type OAuthSettings = Extract<ServerAuth, { kind: 'client_credentials' | 'authorization_code' }>;
 
 interface Access {
   readonly requestInit: RequestInit;
@@ -19,17 +19,14 @@ interface Access {
   readonly fetch: FetchLike;
 }
 
-/** For requests to an authorization server: a POST carries secrets, so its redirects are refused. */
-export const oauthFetch: FetchLike = boundedFetch((url, init) =>
-  fetch(url, init?.method === 'POST' ? { ...init, redirect: 'error' } : init),
-);
-
 /**
  * A fetch that renews an expired token once for all concurrent requests: authorization servers that rotate
  * refresh tokens treat a second use as theft and revoke the login.
  */
 function authorizedFetch(server: string, serverUrl: string, login: OAuthLogin): FetchLike {
   let turn: Promise<void> = Promise.resolve();
+  // The transport signs what it sends, but not what is sent again here with another token.
+  const resend: FetchLike = login.dpop ? withDpopFromProvider(login)(fetch) : fetch;
 
   const renew = async (refused: Response, sent: string | undefined): Promise<void> => {
     // Another request has renewed the token since this one was sent.
@@ -50,16 +47,18 @@ function authorizedFetch(server: string, serverUrl: string, login: OAuthLogin): 
   return async (url, init) => {
     const response = await fetch(url, init);
     const headers = new Headers(init?.headers);
-    const sent = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1];
+    const sent = /^(?:Bearer|DPoP) (.+)$/.exec(headers.get('authorization') ?? '')?.[1];
     // The SDK also sends its requests to the authorization server through this fetch.
     const isOurs = sent !== undefined || headers.get('accept')?.includes('text/event-stream');
     if (response.status !== 401 || !isOurs) return response;
+    // The token is valid: the transport repeats its proof with the server's nonce.
+    if (sent !== undefined && isDpopNonceChallenge(response)) return response;
     const renewal = turn.then(() => renew(response, sent));
     turn = renewal.catch(() => {});
     await renewal;
     await response.body?.cancel();
     headers.set('authorization', `Bearer ${(await login.tokens())?.access_token}`);
-    return fetch(url, { ...init, headers });
+    return resend(url, { ...init, headers });
   };
 }
 

@@ -6,8 +6,10 @@ import type {
   UpstreamLogin,
   UpstreamReply,
 } from '../../engine/ports.ts';
-import { type HttpSettings, oauthFetch, oauthSettings } from './authorized-fetch.ts';
+import { type HttpSettings, oauthSettings } from './authorized-fetch.ts';
+import { beginIdentityLogin } from './enterprise-identity.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
+import { oauthFetch } from './http-transport.ts';
 import { OAuthLogin } from './oauth-login.ts';
 
 export interface LoginOptions {
@@ -37,32 +39,47 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
   const missing = await login.missingScope();
   const scope = missing === undefined ? {} : { scope: missing };
   const common = { serverUrl: url, fetchFn: oauthFetch, ...(await challengeOf(settings)), ...scope };
+  const grant = { ...common, forceReauthorization: true };
+  /** Where the browser goes, and what its answer is exchanged for. */
+  let begun: { readonly url: URL; exchange(code: string, iss: string | null): Promise<unknown> } | null;
   try {
-    // An explicit login always starts a new one, perhaps with another account.
-    await auth(login, { ...common, forceReauthorization: true });
+    if (oauth.kind === 'enterprise' && oauth.idp.idTokenFile === undefined) {
+      const identity = await beginIdentityLogin(oauth.idp, redirectUrl, login.expectedState);
+      const exchange = async (code: string, iss: string | null) => {
+        await login.saveIdentity(await identity.finish(code, iss));
+        await auth(login, grant);
+      };
+      begun = { url: identity.authorizationUrl, exchange };
+    } else {
+      // An explicit login always starts a new one, perhaps with another account.
+      await auth(login, grant);
+      const exchange = (authorizationCode: string, iss: string | null) =>
+        auth(login, { ...common, authorizationCode, ...(iss !== null && { iss }) });
+      begun = destination ? { url: destination, exchange } : null;
+    }
   } catch (error) {
     throw new UpstreamFault(loginFailed(server, reasonOf(error)), error);
   }
-  if (!destination) {
+  if (!begun) {
     await onDone();
     return { done: true };
   }
+  const { url: authorizationUrl, exchange } = begun;
   const finish = async (callbackUrl: string): Promise<UpstreamReply<null>> => {
     const answer = new URL(callbackUrl).searchParams;
     const code = answer.get('code');
-    const iss = answer.get('iss');
     const refuse = (reason: string) => ({ ok: false, error: loginFailed(server, reason) }) as const;
     if (answer.get('state') !== login.expectedState) return refuse('the response belongs to another login');
     if (code === null) return refuse(answer.get('error') ?? 'the response contains no code');
     try {
-      await auth(login, { ...common, authorizationCode: code, ...(iss !== null && { iss }) });
+      await exchange(code, answer.get('iss'));
     } catch (error) {
       return refuse(reasonOf(error));
     }
     await onDone();
     return { ok: true, value: null };
   };
-  return { done: false, authorizationUrl: destination.href, finish };
+  return { done: false, authorizationUrl: authorizationUrl.href, finish };
 }
 
 /** The server's 401 response names its authorization server and the scopes to request. */

@@ -98,6 +98,11 @@ export function boundedFetch(plain: FetchLike, limit = DEFAULTS.messageBytes): F
   };
 }
 
+/** For requests to an authorization server: a POST carries secrets, so its redirects are refused. */
+export const oauthFetch: FetchLike = boundedFetch((url, init) =>
+  fetch(url, init?.method === 'POST' ? { ...init, redirect: 'error' } : init),
+);
+
 /** In an event stream an empty line ends a message, and the count restarts. */
 function counted(
   limit: number,

@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  OAuthClientMetadata,
-  OAuthClientProvider,
-  OAuthDiscoveryState,
-  StoredOAuthClientInformation,
-  StoredOAuthTokens,
+import {
+  type AddClientAuthentication,
+  createPrivateKeyJwtAuth,
+  DpopSession,
+  generateDpopKeyPair,
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import type { JWK } from 'jose';
 import type { JsonObject, ServerAuth, TokenStore } from '../../engine/ports.ts';
+import { currentIdentity, type Identity, identityGrant, readToken } from './enterprise-identity.ts';
 import { UpstreamFault, unauthorized } from './failure.ts';
 
 /** A stored login. It is bound to the server's address: a token is never sent to a changed one. */
@@ -16,6 +22,10 @@ interface Credentials {
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
   readonly discovery?: OAuthDiscoveryState;
+  /** Of the person at the identity provider of their company. */
+  readonly identity?: Identity;
+  /** The private key that tokens are bound to. */
+  readonly dpopKey?: JWK;
   /** Scopes the server reported as missing; the next login requests them. */
   readonly missingScope?: string;
 }
@@ -26,10 +36,12 @@ export interface Visitor {
   redirect(url: URL): void;
 }
 
+export type OAuthSettings = Exclude<ServerAuth, { kind: 'bearer' }>;
+
 export interface OAuthLoginOptions {
   readonly server: string;
   readonly url: string;
-  readonly auth: Extract<ServerAuth, { kind: 'client_credentials' | 'authorization_code' }>;
+  readonly auth: OAuthSettings;
   readonly tokens: TokenStore;
   readonly visitor?: Visitor;
 }
@@ -40,34 +52,63 @@ const turns = new WeakMap<TokenStore, Promise<unknown>>();
 /** Never visited; without a redirect address the SDK assumes a machine-to-machine grant. */
 const NOWHERE = 'http://127.0.0.1/';
 
-/** A login in the token store as the SDK's provider, for both grants. */
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+/** That of the SDK's own key pairs; a stored key keeps it. */
+const DPOP_ALGORITHM = 'ES256';
+
+/** A login in the token store as the SDK's provider, for all grants. */
 export class OAuthLogin implements OAuthClientProvider {
   readonly expectedState = randomUUID();
   /** Absent with a configured client, which must not be replaced by a newly registered one. */
   readonly saveClientInformation?: (client: StoredOAuthClientInformation) => Promise<void>;
+  /** Absent without a private key: then the SDK sends the secret, if there is one. */
+  readonly addClientAuthentication?: AddClientAuthentication;
+  /** Absent: tokens are not bound to a key. */
+  readonly dpop?: () => Promise<DpopSession>;
   readonly #options: OAuthLoginOptions;
+  #dpopSession: Promise<DpopSession> | null = null;
+  /** Where a grant of the identity provider is used, and for what. */
+  #authorizationServer = '';
+  #resource = '';
+  /** The token of the platform that was sent last, and whether it was refused. */
+  #assertion = '';
+  #isRefused = false;
   /** Belongs to this login only: others may start and fail meanwhile. */
   #verifier = '';
 
   constructor(options: OAuthLoginOptions) {
     this.#options = options;
-    if (options.auth.clientId === undefined) this.saveClientInformation = (client) => this.#write({ client });
+    const { auth } = options;
+    if (auth.clientId === undefined) this.saveClientInformation = (client) => this.#write({ client });
+    if (auth.dpop) this.dpop = () => (this.#dpopSession ??= this.#openDpopSession());
+    if (auth.kind === 'client_credentials' && auth.privateKey) {
+      const { clientId, privateKey } = auth;
+      this.addClientAuthentication = async (...request) => {
+        const key = { privateKey: await readToken(privateKey.file), alg: privateKey.algorithm };
+        await createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, ...key })(...request);
+      };
+    }
   }
 
   get redirectUrl(): string | undefined {
-    if (this.#options.auth.kind === 'client_credentials') return undefined;
+    if (this.#options.auth.kind !== 'authorization_code') return undefined;
     return this.#options.visitor?.redirectUrl ?? NOWHERE;
   }
 
   get clientMetadata(): OAuthClientMetadata {
     const { auth } = this.#options;
-    const machine = auth.kind === 'client_credentials';
+    const secret = clientSecretOf(auth);
+    const isSigned = this.addClientAuthentication !== undefined;
     return {
       client_name: 'PML',
       redirect_uris: this.redirectUrl === undefined ? [] : [this.redirectUrl],
-      grant_types: machine ? ['client_credentials'] : ['authorization_code', 'refresh_token'],
-      ...(!machine && { response_types: ['code'] }),
-      token_endpoint_auth_method: auth.clientSecret === undefined ? 'none' : 'client_secret_basic',
+      ...grantOf(auth),
+      token_endpoint_auth_method: isSigned
+        ? 'private_key_jwt'
+        : secret === undefined
+          ? 'none'
+          : 'client_secret_basic',
       ...(auth.scope !== undefined && { scope: auth.scope }),
     };
   }
@@ -79,10 +120,11 @@ export class OAuthLogin implements OAuthClientProvider {
   async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
     const { auth } = this.#options;
     if (auth.clientId === undefined) return await this.#registeredClient();
+    const secret = clientSecretOf(auth);
     return {
       client_id: auth.clientId,
-      ...(auth.clientSecret !== undefined && { client_secret: auth.clientSecret }),
-      ...(auth.kind === 'client_credentials' && auth.issuer !== undefined && { issuer: auth.issuer }),
+      ...(secret !== undefined && { client_secret: secret }),
+      ...(auth.kind !== 'authorization_code' && auth.issuer !== undefined && { issuer: auth.issuer }),
     };
   }
 
@@ -124,17 +166,80 @@ export class OAuthLogin implements OAuthClientProvider {
 
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
     if (scope === 'verifier') this.#verifier = '';
-    else if (scope === 'all') await this.#options.tokens.delete(this.#options.server);
-    else await this.#write({ [scope]: undefined });
+    else if (scope === 'all') {
+      await this.#options.tokens.delete(this.#options.server);
+      this.#dpopSession = null;
+    } else await this.#write({ [scope]: undefined });
+    if (scope === 'tokens') this.#isRefused = true;
   }
 
-  prepareTokenRequest(scope?: string): URLSearchParams | undefined {
-    if (this.#options.auth.kind !== 'client_credentials') return undefined;
-    const wanted = scope ?? this.#options.auth.scope;
-    return new URLSearchParams({ grant_type: 'client_credentials', ...(wanted && { scope: wanted }) });
+  saveAuthorizationServerUrl(url: string): void {
+    this.#authorizationServer = url;
   }
 
-  /** Without a browser to return to there is no registration: an explicit login does that. */
+  saveResourceUrl(url: string): void {
+    this.#resource = url;
+  }
+
+  saveIdentity(identity: Identity): Promise<void> {
+    return this.#write({ identity });
+  }
+
+  async prepareTokenRequest(scope?: string): Promise<URLSearchParams | undefined> {
+    const { auth } = this.#options;
+    if (auth.kind === 'authorization_code') return undefined;
+    const wanted = scope ?? auth.scope;
+    const grant =
+      auth.kind === 'client_credentials'
+        ? { grant_type: auth.kind }
+        : { grant_type: JWT_BEARER, assertion: await this.#assertionFor(auth, wanted) };
+    return new URLSearchParams({ ...grant, ...(wanted && { scope: wanted }) });
+  }
+
+  async #assertionFor(
+    auth: Extract<OAuthSettings, { kind: 'enterprise' | 'workload' }>,
+    scope: string | undefined,
+  ): Promise<string> {
+    if (auth.kind === 'enterprise') {
+      const { identity: kept } = await this.#read();
+      const identity = await currentIdentity(auth.idp, kept);
+      if (!identity) throw new UpstreamFault(unauthorized(this.#options.server));
+      if (identity !== kept && auth.idp.idTokenFile === undefined) await this.saveIdentity(identity);
+      if (this.#resource === '') throw new Error('the server does not say which resource it is (RFC 9728)');
+      const asked = { audience: this.#authorizationServer, resource: this.#resource, scope };
+      return await identityGrant(auth.idp, identity, asked);
+    }
+    const assertion = await readToken(auth.tokenFile);
+    // The SDK tries again after a refusal; the same token would be refused again.
+    if (this.#isRefused && assertion === this.#assertion) {
+      throw new Error(`the authorization server refused the token in ${auth.tokenFile}`);
+    }
+    this.#assertion = assertion;
+    this.#isRefused = false;
+    return assertion;
+  }
+
+  /** The key is stored with the tokens that are bound to it: they outlive this process. */
+  async #openDpopSession(): Promise<DpopSession> {
+    const { calculateJwkThumbprint, exportJWK, importJWK } = await import('jose');
+    const { dpopKey } = await this.#read();
+    if (!dpopKey) {
+      const keyPair = await generateDpopKeyPair({ alg: DPOP_ALGORITHM, extractable: true });
+      await this.#write({ dpopKey: await exportJWK(keyPair.privateKey) });
+      return await DpopSession.create({ keyPair });
+    }
+    const { d: _, ...publicJwk } = dpopKey;
+    const keyPair = {
+      privateKey: (await importJWK(dpopKey, DPOP_ALGORITHM)) as CryptoKey,
+      publicKey: (await importJWK(publicJwk, DPOP_ALGORITHM)) as CryptoKey,
+      publicJwk,
+      thumbprint: await calculateJwkThumbprint(publicJwk, 'sha256'),
+      alg: DPOP_ALGORITHM,
+    } as const;
+    return await DpopSession.create({ keyPair });
+  }
+
+  /** Only an explicit login registers PML: it has a browser to return to. */
   async #registeredClient(): Promise<StoredOAuthClientInformation | undefined> {
     const { client } = await this.#read();
     const { visitor, server } = this.#options;
@@ -163,4 +268,14 @@ export class OAuthLogin implements OAuthClientProvider {
     );
     await written;
   }
+}
+
+function clientSecretOf(auth: OAuthSettings): string | undefined {
+  return auth.kind === 'workload' ? undefined : auth.clientSecret;
+}
+
+function grantOf({ kind }: OAuthSettings): Pick<OAuthClientMetadata, 'grant_types' | 'response_types'> {
+  if (kind === 'authorization_code')
+    return { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
+  return { grant_types: [kind === 'client_credentials' ? kind : JWT_BEARER] };
 }

@@ -3,7 +3,7 @@ import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { KEY_PREFIX, type KeyRole } from '../../core/vocabulary/principal.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { ApiKey, AuditEntry, AuditQuery, KeyStore, UsageWindow } from '../ports.ts';
+import type { ApiKey, AuditEntry, AuditQuery, Clock, Store, UsageWindow } from '../ports.ts';
 import { revokeStanding, type StandingApproval, standing } from './standing-approvals.ts';
 
 const DEFAULTS = {
@@ -11,6 +11,8 @@ const DEFAULTS = {
   trustMs: 1_000,
   /** Keys remembered at the most. */
   most: 1_000,
+  /** Milliseconds between two notes in the store that a key is used. */
+  noteMs: 60_000,
 };
 
 export interface KeyOrder {
@@ -28,6 +30,8 @@ export interface PeopleService {
   /** `secret` is shown this once: only its hash is kept. */
   createKey(order: KeyOrder): Promise<{ readonly key: ApiKey; readonly secret: string }>;
   keys(): Promise<ApiKey[]>;
+  /** When each key was last used, to the minute, by id. */
+  lastUses(): Promise<ReadonlyMap<string, Date>>;
   /** By id or name; good for nothing from now on. */
   revokeKey(idOrName: string, by: string): Promise<ApiKey>;
   /** By id or name, from the next request on; null: everything that the role allows. */
@@ -76,6 +80,7 @@ export function createPeopleService({
     },
 
     keys: () => store.keys.list(),
+    lastUses: () => store.usage.lastUses(),
 
     async revokeKey(idOrName, by) {
       const key = known(await store.keys.revoke(idOrName, by, clock.now()), idOrName);
@@ -118,18 +123,28 @@ export interface KeyRing {
 }
 
 export function createKeyRing(
-  keys: KeyStore,
-  /** Milliseconds; only differences matter. */
-  now: () => number,
+  { keys, usage }: Pick<Store, 'keys' | 'usage'>,
+  { now, monotonic }: Clock,
   trustMs = DEFAULTS.trustMs,
 ): KeyRing {
   const seen = new LRUCache<string, { readonly key: ApiKey; readonly until: number }>({ max: DEFAULTS.most });
+  const noted = new LRUCache<string, number>({ max: DEFAULTS.most });
+  /** Nobody waits for it, and nobody is refused when it fails: the next minute has another. */
+  const note = ({ id }: ApiKey) => {
+    const last = noted.get(id);
+    if (last !== undefined && monotonic() - last < DEFAULTS.noteMs) return;
+    noted.set(id, monotonic());
+    usage.noteUse(id, now()).catch(() => {});
+  };
   let epoch = 0;
   const look = async (name: string, find: () => Promise<ApiKey | null>): Promise<ApiKey | null> => {
     const known = seen.get(name);
-    if (known && known.until > now()) return known.key;
+    if (known && known.until > monotonic()) {
+      note(known.key);
+      return known.key;
+    }
     const asked = epoch;
-    const until = now() + trustMs;
+    const until = monotonic() + trustMs;
     const key = await find();
     if (!key || key.revokedAt !== null) {
       seen.delete(name);
@@ -137,6 +152,7 @@ export function createKeyRing(
     }
     // Only good keys are remembered, so that guesses fill nothing; and none that was asked for before a change.
     if (asked === epoch) seen.set(name, { key, until });
+    note(key);
     return key;
   };
   return {

@@ -61,6 +61,10 @@ export interface UsageStore {
   read(keyId: string, at: Date): Promise<UsageWindow[]>;
   /** Forgets windows that began before. */
   prune(before: Date): Promise<void>;
+  /** The key was used at this time, whatever for. */
+  noteUse(keyId: string, at: Date): Promise<void>;
+  /** When each key was last used, by id. */
+  lastUses(): Promise<ReadonlyMap<string, Date>>;
 }
 
 const SPAN_MS: Readonly<Record<UsageSpan, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };

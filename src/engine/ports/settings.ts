@@ -146,21 +146,52 @@ export interface OpenApiSettings extends ServerBase {
 /** How PML proves itself to a server reached over HTTP, besides plain headers. */
 export type ServerAuth =
   | { readonly kind: 'bearer'; readonly token: string }
-  | {
+  | (GrantBase & {
       readonly kind: 'client_credentials';
       readonly clientId: string;
-      readonly clientSecret: string;
-      readonly scope?: string;
-      /** The only authorization server these credentials may go to. */
+      /** One of the two: a secret, or a file with a private key that signs. */
+      readonly clientSecret?: string;
+      readonly privateKey?: { readonly file: string; readonly algorithm: string };
+      /** The only authorization server these credentials may go to; of every kind that has it. */
       readonly issuer?: string;
-    }
+    })
   /** A person logs in once, in a browser; without a client id PML registers itself. */
-  | {
+  | (GrantBase & {
       readonly kind: 'authorization_code';
       readonly clientId?: string;
       readonly clientSecret?: string;
-      readonly scope?: string;
-    };
+    })
+  /** The company's identity provider says who may use the server: nobody is asked at the server. */
+  | (GrantBase & {
+      readonly kind: 'enterprise';
+      readonly clientId: string;
+      readonly clientSecret?: string;
+      readonly issuer?: string;
+      readonly idp: IdentityProvider;
+    })
+  /** The platform that PML runs on says who it is, with a token in a file. */
+  | (GrantBase & {
+      readonly kind: 'workload';
+      readonly clientId: string;
+      readonly tokenFile: string;
+      readonly issuer?: string;
+    });
+
+interface GrantBase {
+  readonly scope?: string;
+  /** Tokens are bound to a key of the gateway (RFC 9449). */
+  readonly dpop?: boolean;
+}
+
+export interface IdentityProvider {
+  readonly issuer: string;
+  /** Where ID tokens are exchanged; absent: its metadata says so. */
+  readonly tokenUrl?: string;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  /** Kept current by another program; absent: a person logs in there, in a browser. */
+  readonly idTokenFile?: string;
+}
 
 /** Globs are on tool ids. */
 export interface PermissionSettings extends PermissionRules {

@@ -10,7 +10,6 @@ import type { GatewayEndpoint } from './gateway-endpoint.ts';
 import { refusal } from './meta-tools/meta-tool.ts';
 import { shortened } from './pass-through/prompts.ts';
 import { throughGateway, withGatewayView } from './pass-through/resource-uri.ts';
-import { methodNotFound } from './rpc-error.ts';
 import { passCall, resultOf } from './transparent-endpoint.ts';
 
 /** What model APIs accept as the name of a tool. */
@@ -57,11 +56,12 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
   const list = async (request: ClientRequest): Promise<JsonObject> => {
     const own = withMeta ? ((await endpoint.handle(request)).tools as readonly JsonObject[]) : [];
     const passed = [...(await current(request.caller))].map(([name, tool]) => {
-      // A tool that runs as a task is called as one by PML, which waits for its result.
+      // Whatever the server says: PML waits for a tool that its server runs as a task, and makes a task of any other.
       const { execution: _, ...definition } = asListed(tool);
+      const execution = !request.modern && { execution: { taskSupport: 'optional' } };
       const warning = toolWarning(tool);
       const description = warning !== null && { description: `${warning}\n${tool.description}` };
-      return { ...withGatewayView(tool.server, definition), name, ...description };
+      return { ...withGatewayView(tool.server, definition), ...execution, name, ...description };
     });
     return { tools: [...own, ...passed] };
   };
@@ -73,7 +73,6 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
       return withMeta && name.startsWith('pml')
         ? await endpoint.handle(request)
         : await unknown(name, request.caller);
-    if (!request.modern && request.params.task !== undefined) throw methodNotFound('tools/call as a task');
     return await endpoint.tasks.call(request, (same) => passed(tool, same));
   };
 

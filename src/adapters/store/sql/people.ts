@@ -108,6 +108,9 @@ function fromRow(row: Selectable<Database['api_key']>): ApiKey {
   };
 }
 
+/** Instead of a span. */
+const LAST_USE = 'last';
+
 /** Undoes what was added to a window before a later one turned out to be full. */
 class Full extends Error {
   readonly limit: UsageLimit;
@@ -179,7 +182,38 @@ export function sqlUsage(db: Kysely<Database>): UsageStore {
       }),
     prune: (before) =>
       guarded('Forgetting what keys have used', async () => {
-        await db.deleteFrom('key_usage').where('started_at', '<', before).execute();
+        await db
+          .deleteFrom('key_usage')
+          .where('started_at', '<', before)
+          .where('span', '!=', LAST_USE)
+          .execute();
+      }),
+    noteUse: (keyId, at) =>
+      guarded('Noting that a key was used', () =>
+        db.transaction().execute(async (tx) => {
+          const nothing = { calls: 0, tokens: 0, seconds: 0 };
+          await tx
+            .insertInto('key_usage')
+            .values({ key_id: keyId, span: LAST_USE, started_at: at, ...nothing })
+            .onConflict((oc) => oc.columns(['key_id', 'span', 'started_at']).doNothing())
+            .execute();
+          await tx
+            .deleteFrom('key_usage')
+            .where('key_id', '=', keyId)
+            .where('span', '=', LAST_USE)
+            .where('started_at', '<', at)
+            .execute();
+        }),
+      ),
+    lastUses: () =>
+      guarded('Reading when keys were used', async () => {
+        const rows = await db
+          .selectFrom('key_usage')
+          .select(({ fn }) => ['key_id', fn.max('started_at').as('at')])
+          .where('span', '=', LAST_USE)
+          .groupBy('key_id')
+          .execute();
+        return new Map(rows.map((row) => [row.key_id, row.at]));
       }),
   };
 }

@@ -57,7 +57,10 @@ export const keysCommand: CommandModule = (program, context) => {
         const found = listed.keys;
         if (options.json) terminal.out(`${JSON.stringify(listed)}\n`);
         else if (found.length === 0) terminal.out('No keys yet. Create one with "pml keys create".\n');
-        else terminal.out(columns([['name', 'role', 'user', 'scope', 'made', 'id'], ...found.map(row)]));
+        else
+          terminal.out(
+            columns([['name', 'role', 'user', 'scope', 'made', 'last used', 'id'], ...found.map(row)]),
+          );
       }),
     );
 
@@ -123,10 +126,11 @@ export const keysCommand: CommandModule = (program, context) => {
     );
 };
 
-function row({ name, role, user, created_at, revoked_at, scope, id }: Key): string[] {
+function row({ name, role, user, created_at, revoked_at, scope, last_used_at, id }: Key): string[] {
   const made = created_at.slice(0, 10);
   const since = revoked_at === null ? made : `${made}, revoked ${revoked_at.slice(0, 10)}`;
-  return [printable(name), role, printable(user), printable(inShort(scope)), since, id];
+  const used = last_used_at ? last_used_at.slice(0, 16).replace('T', ' ') : 'never';
+  return [printable(name), role, printable(user), printable(inShort(scope)), since, used, id];
 }
 
 /** The options that a scope is made of. */

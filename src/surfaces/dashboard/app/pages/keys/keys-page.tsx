@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Calls, Connections, CreatedKey, Key, Keys } from '../../../shared/api-types.ts';
+import type { Connections, CreatedKey, Key, Keys } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError, getJson, postJson } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
@@ -19,8 +19,6 @@ import { inWords, KEY_FIELDS, type Limit, ROLES, schemaFor, scopeOf, usedOf } fr
 import './keys.css';
 
 const DEFAULTS = {
-  /** Users whose last call is looked up. */
-  users: 50,
   /** Share of a limit from which it is marked. */
   nearlyUsed: 0.8,
 };
@@ -85,8 +83,6 @@ function KeyList({ onAsk }: { onAsk: (asked: Asked) => void }) {
     load: (signal) => getJson('/connections', {}, signal),
     reloadOn: ({ type }) => type === 'key_changed',
   });
-  const all = keys.state.value.data?.keys ?? [];
-  const lastCalls = useLastCalls(all);
   const clients = connections.state.value.data?.connections ?? [];
   return (
     <div class="stack">
@@ -119,7 +115,7 @@ function KeyList({ onAsk }: { onAsk: (asked: Asked) => void }) {
                 rows={rows}
                 keyOf={({ id }) => id}
                 view={JSON.stringify(filters)}
-                columns={columnsOf({ lastCalls, clients, onAsk })}
+                columns={columnsOf({ clients, onAsk })}
               />
             );
           }}
@@ -153,29 +149,10 @@ function NoKeys({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-/** The time of the last call by user. Calls are kept by user, and a user may have several keys. */
-function useLastCalls(keys: readonly Key[]): ReadonlyMap<string, string> {
-  const users = [...new Set(keys.filter((key) => key.revoked_at === null).map(({ user }) => user))];
-  const asked = users.toSorted().slice(0, DEFAULTS.users);
-  const found = useResource<readonly (readonly [string, string])[]>(`last calls ${JSON.stringify(asked)}`, {
-    load: async (signal) => {
-      const times = asked.map(async (user) => {
-        const { calls } = await getJson<Calls>('/calls', { user, limit: 1 }, signal);
-        return calls.map(({ started_at }) => [user, started_at] as const);
-      });
-      return (await Promise.all(times)).flat();
-    },
-    reloadOn: ({ type }) => type === 'run_finished',
-  });
-  return new Map(found.state.value.data);
-}
-
 function columnsOf({
-  lastCalls,
   clients,
   onAsk,
 }: {
-  lastCalls: ReadonlyMap<string, string>;
   clients: Connections['connections'];
   onAsk: (asked: Asked) => void;
 }): readonly Column<Key>[] {
@@ -207,17 +184,13 @@ function columnsOf({
       ),
     },
     {
-      title: 'Last call',
+      title: 'Last used',
       isExtra: true,
-      cell: ({ user, revoked_at }) => {
-        const at = lastCalls.get(user);
-        if (revoked_at !== null) return '–';
-        return (
-          <a class="keys-whole" href={href.calls({ user })} title={`Calls of ${shownLine(user, 64)}`}>
-            {at === undefined ? 'none yet' : <Ago at={at} />}
-          </a>
-        );
-      },
+      cell: ({ user, last_used_at }) => (
+        <a class="keys-whole" href={href.calls({ user })} title={`Calls of ${shownLine(user, 64)}`}>
+          {last_used_at ? <Ago at={last_used_at} /> : 'never'}
+        </a>
+      ),
     },
     {
       title: 'Created',
