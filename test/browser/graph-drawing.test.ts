@@ -6,8 +6,8 @@ import { parse as parseGraphml } from 'graphology-graphml';
 import { beforeAll, expect, test } from 'vitest';
 import type { Graph } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { axe, useDashboard } from '../support/browser.ts';
-import { runPml } from '../support/run-pml.ts';
 import { NARROW } from '../support/launch-browser.ts';
+import { runPml } from '../support/run-pml.ts';
 import { drawn, drawnIds, openGraph, teachLookup, teachNotes, untilDrawn } from './graph-page.ts';
 
 const dashboard = useDashboard();

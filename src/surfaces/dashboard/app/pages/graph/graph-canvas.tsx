@@ -102,11 +102,10 @@ export function GraphCanvas(props: CanvasProps) {
     painter.current!.paint();
   }, [theme, isMany]);
 
-  const lit = useMemo(() => (crowd ? litEdges(drawing, chosen, path) : drawing.edges), [
-    drawing,
-    crowd && chosen,
-    crowd && path,
-  ]);
+  const lit = useMemo(
+    () => (crowd ? litEdges(drawing, chosen, path) : drawing.edges),
+    [drawing, crowd && chosen, crowd && path],
+  );
   const nodes = useMemo(() => nodeElements(drawing), [drawing]);
   const elements = useMemo(() => [...nodes, ...edgeElements(lit)], [nodes, lit]);
   useLayoutEffect(() => {

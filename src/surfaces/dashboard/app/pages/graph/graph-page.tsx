@@ -80,6 +80,7 @@ function DefinitionView({ state, graph }: { state: GraphState; graph: Graph }) {
   return (
     <Stage
       state={state}
+      drawing={drawing}
       settled={settled}
       path={marked}
       lead={`${plural(drawing.nodes.length, 'node')}, ${plural(drawing.edges.length, 'edge')}`}

@@ -99,6 +99,7 @@ function Calls({
   return (
     <Stage
       state={state}
+      drawing={drawing}
       settled={settled}
       trace={trace}
       lead={

@@ -10,6 +10,7 @@ import { Tabs } from '../../components/tabs.tsx';
 
 import { tellingOutcome } from '../../components/toast.tsx';
 import { setQuery } from '../../router.ts';
+import type { Drawing } from './drawing.ts';
 import { filtered, filterToQuery } from './filter.ts';
 import { type CanvasHandle, GraphCanvas } from './graph-canvas.tsx';
 import { BACKGROUNDS, choose, type GraphState, type Mode, type PanelName, setMode } from './graph-state.ts';
@@ -25,6 +26,7 @@ const TITLES: Readonly<Record<PanelName, string>> = { nodes: 'Nodes', details: '
 /** The drawing and its controls, the same in both modes. */
 export function Stage({
   state,
+  drawing: unplaced,
   settled,
   path = null,
   lead,
@@ -34,6 +36,8 @@ export function Stage({
   onLayOut = () => {},
 }: {
   state: GraphState;
+  /** What is going to be drawn: the legend has its place before the layout is known. */
+  drawing: Drawing;
   /** Null while the first layout is being computed. */
   settled: Settled | null;
   path?: MarkedPath | null;
@@ -46,15 +50,12 @@ export function Stage({
 }) {
   const canvas = useRef<CanvasHandle>(null);
   const [sought, setSought] = useState('');
-  const { drawing } = settled ?? {};
+  const { drawing = unplaced } = settled ?? {};
   const filter = JSON.stringify(filterToQuery(state.filter));
-  const shown = useMemo(() => drawing && filtered(drawing, state.filter), [drawing, filter]);
-  const { hueOf, servers } = useMemo(() => huesOf(drawing?.nodes ?? []), [drawing]);
-  const regions = useMemo(
-    () => (shown ? regionsOf(shown, state.background, hueOf) : []),
-    [shown, state.background, hueOf],
-  );
-  const nodes = shown?.nodes ?? [];
+  const shown = useMemo(() => filtered(drawing, state.filter), [drawing, filter]);
+  const { hueOf, servers } = useMemo(() => huesOf(drawing.nodes), [drawing]);
+  const regions = useMemo(() => regionsOf(shown, state.background, hueOf), [shown, state.background, hueOf]);
+  const { nodes } = shown;
   const isOrdered = state.mode === 'invocation';
   const tabs = (['nodes', 'details', 'path'] as const).filter((name) => name === 'nodes' || name in panels);
   const panel = tabs.includes(state.panel) ? state.panel : 'nodes';
@@ -79,12 +80,10 @@ export function Stage({
           />
         }
       />
-      {settled && (
-        <Legend drawing={settled.drawing} filter={state.filter} mode={state.mode} servers={servers} />
-      )}
+      <Legend drawing={drawing} filter={state.filter} mode={state.mode} servers={servers} />
       <div class="graph-stage">
         <div class="graph-view">
-          {shown && settled ? (
+          {settled ? (
             <>
               <GraphCanvas
                 handle={canvas}
