@@ -176,6 +176,27 @@ test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn b
   await expect.poll(painted).toBe(0);
 });
 
+test('[DASH-96] the calls of each tool of a run are one node, which leads to each of its calls', async () => {
+  const page = await open(href.graph({ run: notes.trace_id! }).slice('/graph'.length));
+  const eachCall = await drawnIds(page, 'nodes');
+  expect(eachCall).toContain('filesystem:read_text_file#1');
+  const byTool = page.getByRole('button', { name: 'By tool' });
+  await byTool.focus();
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => drawnIds(page, 'nodes'))
+    .toEqual([...new Set(eachCall.map((id) => id.replace(/#\d+$/, '')))].sort());
+  expect(await byTool.getAttribute('aria-pressed')).toBe('true');
+  expect(new URL(page.url()).searchParams.get('calls')).toBe('together');
+  await page.getByRole('link', { name: /read_text_file ×2/ }).click();
+  const details = page.locator('.graph-details');
+  await details.getByText('Calls, slowest first').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await details.getByRole('link', { name: 'filesystem:read_text_file#1' }).click();
+  await expect.poll(() => drawnIds(page, 'nodes')).toEqual(eachCall);
+  await details.getByRole('heading', { name: 'Result' }).waitFor();
+});
+
 test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side, and what a capability called', async () => {
   // Long enough to overlap however busy the machine is.
   const wait = `mcp.everything['trigger-long-running-operation']({ duration: 1, steps: 1 })`;

@@ -2,7 +2,7 @@ import type { Core, ElementDefinition } from 'cytoscape';
 import cytoscape from 'cytoscape';
 import type { Ref } from 'preact';
 import { useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { plural, shownLine } from '../../format.ts';
+import { duration, plural, shownLine } from '../../format.ts';
 import { currentTheme } from '../../theme.ts';
 import type { Drawing, DrawnEdge, DrawnNode } from './drawing.ts';
 import { fixEdges, graphStyle, type Palette, readPalette } from './graph-style.ts';
@@ -245,17 +245,19 @@ function createPainter(
 
 function nodeElements({ nodes }: Drawing): ElementDefinition[] {
   return nodes.map((node) => {
-    const { id, label, server, isFailed, kind } = node;
-    const name = shownLine(label, 60);
-    const tip = `${kind === 'tool' && server !== null ? `${shownLine(server, 40)}: ` : ''}${name}`;
+    const { id, label, server, isFailed, kind, together } = node;
+    const name = `${shownLine(label, 60)}${together && together.calls > 1 ? ` ×${together.calls}` : ''}`;
+    const took = together && together.totalMs !== null ? `, ${duration(together.totalMs)} in all` : '';
+    const tip = `${kind === 'tool' && server !== null ? `${shownLine(server, 40)}: ` : ''}${name}${took}`;
     return { group: 'nodes', data: { ...node, id, label: inLines(isFailed ? `✕ ${name}` : name), tip } };
   });
 }
 
 function edgeElements(edges: readonly DrawnEdge[]): ElementDefinition[] {
   return edges.map((edge) => {
-    const { type, origin, runs, weight } = edge;
-    const tip = `${type}, ${origin}: ${runs === 0 ? 'not seen yet' : plural(runs, 'run')}, weight ${weight.toFixed(2)}`;
+    const { type, origin, runs, calls, weight } = edge;
+    const seen = runs === 0 ? 'not seen yet' : `${plural(runs, 'run')}, ${plural(calls, 'call')}`;
+    const tip = `${type}, ${origin}: ${seen}, weight ${weight.toFixed(2)}`;
     return { group: 'edges', data: { ...edge, tip } };
   });
 }

@@ -108,7 +108,7 @@ function Details({ node, labels }: { node: GraphNodeDetails; labels: ReadonlyMap
   );
 }
 
-function Figure({ title, value }: { title: string; value: string }) {
+export function Figure({ title, value }: { title: string; value: string }) {
   return (
     <div>
       <dt>{title}</dt>

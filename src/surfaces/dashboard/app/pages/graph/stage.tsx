@@ -13,7 +13,15 @@ import { setQuery } from '../../router.ts';
 import type { Drawing } from './drawing.ts';
 import { filtered, filterToQuery } from './filter.ts';
 import { type CanvasHandle, GraphCanvas } from './graph-canvas.tsx';
-import { BACKGROUNDS, choose, type GraphState, type Mode, type PanelName, setMode } from './graph-state.ts';
+import {
+  BACKGROUNDS,
+  choose,
+  type GraphState,
+  type Mode,
+  type PanelName,
+  setMode,
+  setTogether,
+} from './graph-state.ts';
 import { huesOf } from './graph-style.ts';
 import { Legend } from './legend.tsx';
 import { findNodes, NodeList } from './node-list.tsx';
@@ -144,6 +152,41 @@ const MODES: readonly (readonly [Mode, string, string])[] = [
   ['invocation', 'Invocation', 'The calls of one run'],
 ];
 
+const CALLS: readonly (readonly ['each' | 'together', string, string])[] = [
+  ['each', 'Each call', 'Every call is a node'],
+  ['together', 'By tool', 'All calls of a tool are one node, with their number and total time'],
+];
+
+/** Buttons of which one is pressed. */
+function Choice<Name extends string>({
+  label,
+  current,
+  choices,
+  onChoose,
+}: {
+  label: string;
+  current: Name;
+  choices: readonly (readonly [Name, string, string])[];
+  onChoose: (name: Name) => void;
+}) {
+  return (
+    <fieldset class="graph-modes">
+      <legend class="hidden">{label}</legend>
+      {choices.map(([name, title, note]) => (
+        <button
+          key={name}
+          type="button"
+          title={note}
+          aria-pressed={current === name}
+          onClick={() => current !== name && onChoose(name)}
+        >
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
 function Toolbar({
   state,
   trace,
@@ -179,20 +222,15 @@ function Toolbar({
           document.querySelector<HTMLElement>('.graph-list a')?.focus();
         }}
       />
-      <fieldset class="graph-modes">
-        <legend class="hidden">Mode</legend>
-        {MODES.map(([mode, title, note]) => (
-          <button
-            key={mode}
-            type="button"
-            title={note}
-            aria-pressed={state.mode === mode}
-            onClick={() => state.mode !== mode && setMode(mode)}
-          >
-            {title}
-          </button>
-        ))}
-      </fieldset>
+      <Choice label="Mode" current={state.mode} choices={MODES} onChoose={(mode) => setMode(mode)} />
+      {isRun && (
+        <Choice
+          label="Calls"
+          current={state.isTogether ? 'together' : 'each'}
+          choices={CALLS}
+          onChoose={(calls) => setTogether(calls === 'together')}
+        />
+      )}
       {!isRun && (
         <select
           aria-label="Background"
