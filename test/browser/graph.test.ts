@@ -260,6 +260,13 @@ test('[DASH-26] the path finder marks the path and explains each step; no way an
   const { searchParams } = new URL(page.url());
   expect(searchParams.get('from')).toBe('filesystem:list_directory');
 
+  await page.getByLabel('From').fill('filesystem:list_directory, filesystem:read_text_file');
+  await page.getByLabel('To', { exact: true }).fill(capability);
+  await page.getByRole('button', { name: 'Find path' }).click();
+  await page
+    .getByText(new RegExp(`^${capability} is done once filesystem:\\w+ and filesystem:\\w+ are$`))
+    .waitFor();
+
   await page.goto(`${dashboard.url}${href.graph({ from: 'everything:echo', to: 'memory:read_graph' })}`);
   await page.getByText('No path leads from everything:echo to memory:read_graph').waitFor();
   await page.getByLabel('To', { exact: true }).fill('memory:read_grap');
@@ -278,6 +285,9 @@ test('[DASH-27] the details of a node: schema, figures, edges with counts, what 
     .toMatch(/^Runs\d+Calls\d+Success100%Repeats\d+$/);
   await panel.getByText('"path"').first().waitFor();
   await panel.getByText(/^Importance to capabilities: [\d.]+%/).waitFor();
+  await panel.getByText(/^Importance in the graph: [\d.]+%, place \d+ of \d+ \(PageRank\)/).waitFor();
+  await panel.getByRole('link', { name: /^community \d+$/ }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('clusters')).toBe('louvain');
   await panel.getByText('What predicts its success').click();
   const predictors = panel.getByRole('table', { name: 'What predicts its success' });
   await expect.poll(() => predictors.getByRole('row').count()).toBe(17);

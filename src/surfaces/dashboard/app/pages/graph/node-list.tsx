@@ -7,6 +7,7 @@ import { duration, number, shownLine } from '../../format.ts';
 import { location } from '../../router.ts';
 import type { DrawnNode } from './drawing.ts';
 import { NodeGlyph } from './legend.tsx';
+import type { Background } from './paint-background.ts';
 
 const DEFAULTS = { shown: 120 };
 
@@ -88,4 +89,10 @@ export function hrefOf(node: string): string {
   const { path, query } = location.value;
   const { panel: _, ...rest } = Object.fromEntries(query);
   return withQuery(path, { ...rest, node });
+}
+
+/** The same page with the groups of one kind behind the nodes. */
+export function withBackground(clusters: Background): string {
+  const { path, query } = location.value;
+  return withQuery(path, { ...Object.fromEntries(query), clusters });
 }
