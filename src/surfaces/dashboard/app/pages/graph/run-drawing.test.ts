@@ -109,3 +109,22 @@ test('[DASH-96] drawn by tool, the calls of each are one node with their number 
   expect(down).toEqual(down.toSorted((a, b) => a - b));
   expect(new Set(nodes.map(({ at }) => `${at!.x} ${at!.y}`)).size).toBe(4);
 });
+
+test('[DASH-96] a tool that is called inside a capability and later outside it has one place', () => {
+  const trace = {
+    ...TRACE,
+    events: [
+      ...call('cap', 'capability:x', 0, 9),
+      ...call('r1', 'fs:read', 1, 2, 'cap'),
+      ...call('w1', 'fs:write', 3, 4, 'cap'),
+      ...call('list', 'fs:list', 10, 11),
+      ...call('r2', 'fs:read', 12, 13),
+      ...call('stat', 'fs:stat', 14, 15),
+    ],
+    value_flow: [],
+    follows: follows('r1 -> w1', 'cap -> list', 'list -> r2', 'r2 -> stat', 'w1 -> r2'),
+  };
+  const { nodes } = runDrawing(trace, false, (node) => node, true);
+  expect(nodes.map(({ id }) => id)).toEqual(['capability:x', 'fs:read', 'fs:write', 'fs:list', 'fs:stat']);
+  expect(new Set(nodes.map(({ at }) => `${at!.x} ${at!.y}`)).size).toBe(5);
+});

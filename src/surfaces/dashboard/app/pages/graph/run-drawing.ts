@@ -121,8 +121,11 @@ export function runDrawing(
   const order = new Map(groups.map((group, i) => [group, i]));
   const places = placeGroups(
     Map.groupBy(groups, ({ calls: [first] }) => parentOf(first) ?? null),
-    // A tool that is called again later would come before itself.
-    followed.filter(({ from, to }) => order.get(from)! < order.get(to)!),
+    // A tool that is called again later would come before itself; and layers are those of one caller.
+    followed.filter(
+      ({ from, to }) =>
+        order.get(from)! < order.get(to)! && parentOf(from.calls[0]) === parentOf(to.calls[0]),
+    ),
   );
   const counts = Map.groupBy(calls, ({ node }) => node);
   const longest = Math.max(1, ...groups.map(({ totalMs }) => totalMs ?? 0));
