@@ -95,7 +95,7 @@ test('[DASH-96] drawn by tool, the calls of each are one node with their number 
     'fs:list#1',
     'fs:list#2',
   ]);
-  // The two calls of one tool in a row are no edge.
+  // Two calls of one tool in a row make no edge.
   expect(edges.map(({ id, calls }) => `${id} ${calls}`)).toEqual([
     'capability:x contains fs:read 2',
     'fs:list sequence capability:x 1',
