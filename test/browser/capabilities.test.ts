@@ -94,6 +94,8 @@ test('[DASH-61] a capability tells its code, parameters, result, success and the
   await code.getByText('const').first().waitFor();
   await expect.poll(() => code.textContent()).toContain('args.path');
   await expect.poll(() => code.locator('.code-keyword').count()).toBeGreaterThan(0);
+  await page.getByText('Outline', { exact: true }).click();
+  await page.getByRole('list', { name: 'Steps of the program' }).getByText('filesystem:').first().waitFor();
   const parameters = page.getByRole('region', { name: 'Parameters' });
   await parameters.getByText('path', { exact: true }).waitFor();
   await parameters.getByText('required', { exact: true }).waitFor();

@@ -1,10 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { MultiDirectedGraph } from 'graphology';
 import { parse as parseGraphml } from 'graphology-graphml';
 import { beforeAll, expect, test } from 'vitest';
 import type { Graph } from '../../src/surfaces/dashboard/shared/api-types.ts';
-import { useDashboard } from '../support/browser.ts';
+import { axe, useDashboard } from '../support/browser.ts';
+import { NARROW } from '../support/launch-browser.ts';
+import { runPml } from '../support/run-pml.ts';
 import { drawn, drawnIds, openGraph, teachLookup, teachNotes, untilDrawn } from './graph-page.ts';
 
 const dashboard = useDashboard();
@@ -93,4 +96,52 @@ test('[DASH-30] the layout is made in a worker, and nodes stay where they are wh
     expect(Math.abs(again.get(id)!.x - x), id).toBeLessThanOrEqual(0.5);
     expect(Math.abs(again.get(id)!.y - y), id).toBeLessThanOrEqual(0.5);
   }
+});
+
+// Last: the runs that it imports fill the graph.
+test('[DASH-95] with very many edges, those of the selected node are in front, and the most central nodes are named', async () => {
+  const tools = Array.from({ length: 43 }, (_, i) => `crowd:tool_${i}`);
+  // Each run has steps of another length, so that it teaches other edges.
+  const lines = Array.from({ length: 40 }, (_, run) => {
+    const path = tools.map((_, i) => tools[(i * (run + 1)) % tools.length]!);
+    const events = path.flatMap((node, i) => {
+      const call = { trace_id: `${i}`, parent_trace_id: null, node };
+      return [
+        { ...call, type: 'tool_start', ts: 10 * i },
+        { ...call, type: 'tool_end', ts: 10 * i + 1, success: true, duration_ms: 1 },
+      ];
+    });
+    const trace = { executed_at: '2026-11-15T10:00:00Z', success: true, duration_ms: 500, events };
+    return JSON.stringify({ id: `crowd-${run}`, run_id: `crowd-${run}`, ...trace });
+  });
+  const file = join(dashboard.folder, 'crowd.jsonl');
+  await writeFile(file, `${lines.join('\n')}\n`);
+  expect(await runPml(['trace', 'import', file, '--data', dashboard.data])).toMatchObject({ code: 0 });
+  const patience = { timeout: 60_000 };
+  await expect
+    .poll(async () => (await dashboard.api<Graph>('/graph')).edges.length, patience)
+    .toBeGreaterThan(1_200);
+
+  const page = await openGraph(dashboard, '', { size: NARROW });
+  const isPainted = (selector: string) =>
+    page.evaluate((selected) => {
+      const canvas = document.querySelector<HTMLCanvasElement>(selected)!;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      return data.some((value) => value > 0);
+    }, selector);
+  expect(await drawnIds(page, 'edges')).toEqual([]);
+  await expect.poll(() => isPainted('.graph-ground'), patience).toBe(true);
+  await expect.poll(() => isPainted('.graph-names'), patience).toBe(true);
+  expect(await axe(page)).toEqual([]);
+
+  await page.goto(`${dashboard.url}/graph?node=crowd:tool_0`);
+  await untilDrawn(page);
+  await expect
+    .poll(async () => {
+      const { edges } = await dashboard.api<Graph>('/graph');
+      const own = edges.filter(({ source, target }) => [source, target].includes('crowd:tool_0'));
+      const wanted = own.map(({ source, edge_type, target }) => `${source} ${edge_type} ${target}`).sort();
+      return wanted.length > 0 && isDeepStrictEqual(await drawnIds(page, 'edges'), wanted);
+    }, patience)
+    .toBe(true);
 });

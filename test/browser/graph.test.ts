@@ -176,6 +176,27 @@ test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn b
   await expect.poll(painted).toBe(0);
 });
 
+test('[DASH-96] the calls of each tool of a run are one node, which leads to each of its calls', async () => {
+  const page = await open(href.graph({ run: notes.trace_id! }).slice('/graph'.length));
+  const eachCall = await drawnIds(page, 'nodes');
+  expect(eachCall).toContain('filesystem:read_text_file#1');
+  const byTool = page.getByRole('button', { name: 'By tool' });
+  await byTool.focus();
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => drawnIds(page, 'nodes'))
+    .toEqual([...new Set(eachCall.map((id) => id.replace(/#\d+$/, '')))].sort());
+  expect(await byTool.getAttribute('aria-pressed')).toBe('true');
+  expect(new URL(page.url()).searchParams.get('calls')).toBe('together');
+  await page.getByRole('link', { name: /read_text_file ×2/ }).click();
+  const details = page.locator('.graph-details');
+  await details.getByText('Calls, slowest first').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await details.getByRole('link', { name: 'filesystem:read_text_file#1' }).click();
+  await expect.poll(() => drawnIds(page, 'nodes')).toEqual(eachCall);
+  await details.getByRole('heading', { name: 'Result' }).waitFor();
+});
+
 test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side, and what a capability called', async () => {
   // Long enough to overlap however busy the machine is.
   const wait = `mcp.everything['trigger-long-running-operation']({ duration: 1, steps: 1 })`;
@@ -239,6 +260,13 @@ test('[DASH-26] the path finder marks the path and explains each step; no way an
   const { searchParams } = new URL(page.url());
   expect(searchParams.get('from')).toBe('filesystem:list_directory');
 
+  await page.getByLabel('From').fill('filesystem:list_directory, filesystem:read_text_file');
+  await page.getByLabel('To', { exact: true }).fill(capability);
+  await page.getByRole('button', { name: 'Find path' }).click();
+  await page
+    .getByText(new RegExp(`^${capability} is done once filesystem:\\w+ and filesystem:\\w+ are$`))
+    .waitFor();
+
   await page.goto(`${dashboard.url}${href.graph({ from: 'everything:echo', to: 'memory:read_graph' })}`);
   await page.getByText('No path leads from everything:echo to memory:read_graph').waitFor();
   await page.getByLabel('To', { exact: true }).fill('memory:read_grap');
@@ -257,6 +285,9 @@ test('[DASH-27] the details of a node: schema, figures, edges with counts, what 
     .toMatch(/^Runs\d+Calls\d+Success100%Repeats\d+$/);
   await panel.getByText('"path"').first().waitFor();
   await panel.getByText(/^Importance to capabilities: [\d.]+%/).waitFor();
+  await panel.getByText(/^Importance in the graph: [\d.]+%, place \d+ of \d+ \(PageRank\)/).waitFor();
+  await panel.getByRole('link', { name: /^community \d+$/ }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('clusters')).toBe('louvain');
   await panel.getByText('What predicts its success').click();
   const predictors = panel.getByRole('table', { name: 'What predicts its success' });
   await expect.poll(() => predictors.getByRole('row').count()).toBe(17);

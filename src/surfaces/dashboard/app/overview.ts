@@ -57,7 +57,9 @@ export function useCapabilities(): Resource<Capabilities> {
 }
 
 /** Calls that wait for approval. */
-export function useWaiting(): { readonly waiting: readonly Approval[]; reload(): void } {
+export function useWaiting(): Pick<Resource<Runs>, 'state' | 'reload'> & {
+  readonly waiting: readonly Approval[];
+} {
   const { state, reload } = useResource<Runs>('waiting', {
     load: (signal) => getJson('/runs', { limit: 50 }, signal),
     reloadOn: ({ type }) =>
@@ -67,7 +69,7 @@ export function useWaiting(): { readonly waiting: readonly Approval[]; reload():
       type === 'run_finished',
   });
   const approvals = state.value.data?.runs.flatMap((run) => run.approvals) ?? [];
-  return { waiting: approvals.filter(({ state: decided }) => decided === 'pending'), reload };
+  return { waiting: approvals.filter(({ state: decided }) => decided === 'pending'), state, reload };
 }
 
 /** Whether this browser tells of calls that wait while the page is not in view. */

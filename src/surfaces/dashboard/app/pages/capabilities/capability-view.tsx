@@ -6,6 +6,7 @@ import { WaitingCall } from '../../components/approval-item.tsx';
 import { StatusBadge } from '../../components/badge.tsx';
 import { Code, SchemaTable } from '../../components/code.tsx';
 import { Sparkline } from '../../components/line-chart.tsx';
+import { Outline } from '../../components/outline.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
 import { Await, EmptyState, ErrorState, Outcome } from '../../components/states.tsx';
@@ -68,6 +69,7 @@ function Known({ of: known, reload }: { of: Capability; reload: Resource<Capabil
             <div class="capability-code">
               <Code text={known.signature} label="Signature" />
               <Code text={known.code} label="Source code" numbers />
+              <Outline id={known.slug} code={known.code} />
             </div>
           </Panel>
           <CapabilityOrigin of={known} />

@@ -21,6 +21,8 @@ export interface DrawnNode {
   readonly isLone: boolean;
   /** Number of this call of the same node, from 1; only for nodes called more than once. */
   readonly nth?: number;
+  /** Of a node that stands for all calls of a tool in one run. */
+  readonly together?: { readonly calls: number; readonly totalMs: number | null };
   readonly isFailed?: boolean;
   /** Position, if the drawing itself sets it. */
   readonly at?: { readonly x: number; readonly y: number };

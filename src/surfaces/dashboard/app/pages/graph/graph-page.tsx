@@ -1,6 +1,7 @@
 import { useId, useMemo } from 'preact/hooks';
 import type { Graph, GraphNode, GraphPath } from '../../../shared/api-types.ts';
 import { getJson } from '../../api.ts';
+import { Icon } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
 import { Await, EmptyState, ErrorState, Skeleton } from '../../components/states.tsx';
@@ -63,7 +64,11 @@ function DefinitionView({ state, graph }: { state: GraphState; graph: Graph }) {
   const { settled, move, layOutAgain } = useSettled(drawing);
   const { from, to } = state;
   const path = useResource<GraphPath | null>(`path ${JSON.stringify([from, to])}`, {
-    load: async (signal) => (from && to ? await getJson<GraphPath>('/path', { from, to }, signal) : null),
+    load: async (signal) => {
+      if (!from || !to) return null;
+      const asked = new URLSearchParams([...startsOf(from).map((start) => ['from', start]), ['to', to]]);
+      return await getJson<GraphPath>(`/path?${asked}`, {}, signal);
+    },
     reloadOn: ({ type }) => type === 'graph_changed',
   });
   const found = path.state.value.data;
@@ -80,6 +85,7 @@ function DefinitionView({ state, graph }: { state: GraphState; graph: Graph }) {
   return (
     <Stage
       state={state}
+      drawing={drawing}
       settled={settled}
       path={marked}
       lead={`${plural(drawing.nodes.length, 'node')}, ${plural(drawing.edges.length, 'edge')}`}
@@ -97,6 +103,14 @@ function DefinitionView({ state, graph }: { state: GraphState; graph: Graph }) {
       }}
     />
   );
+}
+
+/** Several that are all done are separated by commas, which no id has. */
+function startsOf(from: string): string[] {
+  return from
+    .split(',')
+    .map((start) => start.trim())
+    .filter(Boolean);
 }
 
 /** Tools, capabilities, and operations if requested. */
@@ -218,7 +232,8 @@ function PathFinder({
         <Answer path={path} labels={labels} filter={filter} />
       ) : (
         <p class="muted">
-          The cheapest path over dependencies, data flow and order; edges seen more often cost less.
+          The cheapest path over dependencies, data flow and order; edges seen more often cost less. From
+          several tools, separated by commas, a capability is reached once everything that it uses is.
         </p>
       )}
     </div>
@@ -260,9 +275,9 @@ function Answer({
   return (
     <section class="graph-path" aria-label="Path">
       <p class="muted" role="status">
-        {data.steps.length === 0
+        {data.steps.length + data.joins.length === 0
           ? 'This is the start node.'
-          : `${data.steps.length} ${data.steps.length === 1 ? 'step' : 'steps'}, cost ${data.cost.toFixed(2)}`}
+          : `${plural(data.steps.length + data.joins.length, 'step')}, cost ${data.cost.toFixed(2)}`}
       </p>
       <ol>
         {data.steps.map((step) => (
@@ -271,6 +286,14 @@ function Answer({
             <p>
               <EdgeSwatch type={step.edge_type} source={step.edge_source} />
               <span>{shownText(step.explanation)}</span>
+            </p>
+          </li>
+        ))}
+        {data.joins.map(({ target, explanation }) => (
+          <li key={target}>
+            <p>
+              <Icon name="capabilities" size={16} />
+              <span>{shownText(explanation)}</span>
             </p>
           </li>
         ))}

@@ -18,6 +18,8 @@ export interface GraphState {
   readonly mode: Mode;
   /** The trace whose calls are shown; null means the newest. */
   readonly run: string | null;
+  /** Of a run: all calls of a tool are one node. */
+  readonly isTogether: boolean;
   readonly node: string | null;
   readonly from: string | null;
   readonly to: string | null;
@@ -35,6 +37,7 @@ export function graphState(): GraphState {
   return {
     mode: mode === 'invocation' ? 'invocation' : 'definition',
     run: run ?? null,
+    isTogether: query.get('calls') === 'together',
     node: node ?? null,
     from: from ?? null,
     to: to ?? null,
@@ -64,6 +67,12 @@ export function choose(node: string | null): void {
 
 export function setFilter(filter: Filter): void {
   setQuery(filterToQuery(filter));
+}
+
+/** Clears the selection, because calls and tools are different nodes. */
+export function setTogether(isTogether: boolean): void {
+  const calls = isTogether ? 'together' : undefined;
+  setQuery({ calls, node: undefined, panel: undefined }, { replace: false });
 }
 
 /** Clears the selection, because the other mode has other nodes. */

@@ -32,27 +32,30 @@ export interface Palette {
 /** Number of hues in `tokens.css`. */
 const HUES = 8;
 
-const DEFAULTS = {
+export const LINES = {
   /** Pixels of an edge of weight 0 and of weight 1. */
-  widths: [1.4, 4.2],
+  widths: [1.4, 4.2] as const,
   dashes: [7, 4],
   /** With round ends this is a dot and a gap. */
   dots: [0.1, 5],
+  /** Cheaper to draw. */
   squareDots: [2, 5],
-  dim: 0.13,
-  /** Zoom below which dashes and arrows are not drawn. */
-  afar: 0.3,
 };
+
+/** Of nodes: its size, and the size on the screen below which it is not drawn, in pixels. */
+export const LABEL = { size: 12, least: 7 };
+
+/** Zoom below which dashes and arrows are not drawn. */
+export const AFAR = 0.3;
+
+const DIM = 0.13;
 
 /**
  * Colour shows an edge's type, the line style its source, the width its weight; shapes show the kind of a
- * node. With many edges, lines are straight and dots square, which is cheaper to draw.
+ * node. With many edges, those that are not in front are straight (`paint-crowd.ts`), and so are these.
  */
 export function graphStyle(palette: Palette, isMany: boolean): StylesheetJson {
-  const [least, most] = DEFAULTS.widths;
-  const dots = isMany
-    ? { 'line-dash-pattern': DEFAULTS.squareDots }
-    : { 'line-dash-pattern': DEFAULTS.dots, 'line-cap': 'round' };
+  const [least, most] = LINES.widths;
   return [
     {
       selector: 'node',
@@ -66,7 +69,7 @@ export function graphStyle(palette: Palette, isMany: boolean): StylesheetJson {
         label: 'data(label)',
         color: palette.text,
         'font-family': palette.sans,
-        'font-size': 12,
+        'font-size': LABEL.size,
         'text-valign': 'bottom',
         'text-margin-y': 5,
         'text-wrap': 'wrap',
@@ -74,7 +77,7 @@ export function graphStyle(palette: Palette, isMany: boolean): StylesheetJson {
         'text-outline-color': palette.ground,
         'text-outline-width': 2.5,
         'text-outline-opacity': 0.85,
-        'min-zoomed-font-size': 7,
+        'min-zoomed-font-size': LABEL.least,
         'overlay-opacity': 0,
       },
     },
@@ -130,11 +133,11 @@ export function graphStyle(palette: Palette, isMany: boolean): StylesheetJson {
       selector: `edge[origin = "${source}"]`,
       style: {
         'line-style': EDGE_LINES[source],
-        ...(source === 'inferred' && { 'line-dash-pattern': DEFAULTS.dashes }),
-        ...(source === 'template' && dots),
+        ...(source === 'inferred' && { 'line-dash-pattern': LINES.dashes }),
+        ...(source === 'template' && { 'line-dash-pattern': LINES.dots, 'line-cap': 'round' }),
       },
     })),
-    { selector: '.dim', style: { opacity: DEFAULTS.dim } },
+    { selector: '.dim', style: { opacity: DIM } },
     // Under a translucent arrow the library first clears the background, which costs more than the arrow.
     { selector: 'edge.dim', style: { 'target-arrow-shape': 'none' } },
     { selector: 'node.dim', style: { 'text-opacity': 0.35 } },
@@ -175,10 +178,10 @@ export function fixEdges(): void {
   const { drawEdgePath, drawArrowheads } = prototype;
   prototype.drawEdgePath = function (edge, context, points, line) {
     const near = line === 'dotted' ? 'dashed' : line;
-    drawEdgePath.call(this, edge, context, points, this.cy.zoom() < DEFAULTS.afar ? 'solid' : near);
+    drawEdgePath.call(this, edge, context, points, this.cy.zoom() < AFAR ? 'solid' : near);
   };
   prototype.drawArrowheads = function (context, edge, opacity) {
-    if (this.cy.zoom() >= DEFAULTS.afar) drawArrowheads.call(this, context, edge, opacity);
+    if (this.cy.zoom() >= AFAR) drawArrowheads.call(this, context, edge, opacity);
   };
 }
 

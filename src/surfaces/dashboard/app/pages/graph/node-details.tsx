@@ -6,11 +6,11 @@ import { Code } from '../../components/code.tsx';
 import { LongText } from '../../components/json-view.tsx';
 import { Await } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { number, percent, shownLine } from '../../format.ts';
+import { number, percent, plural, shownLine } from '../../format.ts';
 import { useResource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
 import { EdgeSwatch, NodeGlyph } from './legend.tsx';
-import { hrefOf } from './node-list.tsx';
+import { hrefOf, withBackground } from './node-list.tsx';
 
 const RELATIONS = {
   often_before: 'often before',
@@ -69,6 +69,7 @@ function Details({ node, labels }: { node: GraphNodeDetails; labels: ReadonlyMap
           Last seen <Time at={last_seen_at} />
         </p>
       )}
+      <Standing of={labels.get(node.id)} among={[...labels.values()]} />
       {node.capability_rank !== null && (
         <p class="faint">
           Importance to capabilities: {percent(node.capability_rank)} (PageRank over capabilities and their
@@ -108,7 +109,31 @@ function Details({ node, labels }: { node: GraphNodeDetails; labels: ReadonlyMap
   );
 }
 
-function Figure({ title, value }: { title: string; value: string }) {
+/** Its place in the whole graph, and the groups it is in, which lead to the drawing of them. */
+function Standing({ of: node, among }: { of: GraphNode | undefined; among: readonly GraphNode[] }) {
+  if (!node) return null;
+  const place = 1 + among.filter(({ pagerank }) => pagerank > node.pagerank).length;
+  const inCommunity = among.filter(({ community }) => community === node.community).length;
+  const inCluster =
+    node.cluster === null ? 0 : among.filter(({ cluster }) => cluster === node.cluster).length;
+  return (
+    <p class="faint">
+      Importance in the graph: {percent(node.pagerank)}, place {number(place)} of {number(among.length)}{' '}
+      (PageRank). In <a href={withBackground('louvain')}>community {number(node.community + 1)}</a> of{' '}
+      {plural(inCommunity, 'node')}
+      {node.cluster !== null && (
+        <>
+          {' '}
+          and <a href={withBackground('spectral')}>cluster {number(node.cluster + 1)}</a> of{' '}
+          {number(inCluster)}, by what capabilities use
+        </>
+      )}
+      .
+    </p>
+  );
+}
+
+export function Figure({ title, value }: { title: string; value: string }) {
   return (
     <div>
       <dt>{title}</dt>

@@ -3,10 +3,11 @@ import { withQuery } from '../../../shared/routes.ts';
 import { EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
 import { moveFocus } from '../../components/tabs.tsx';
-import { shownLine } from '../../format.ts';
+import { duration, number, shownLine } from '../../format.ts';
 import { location } from '../../router.ts';
 import type { DrawnNode } from './drawing.ts';
 import { NodeGlyph } from './legend.tsx';
+import type { Background } from './paint-background.ts';
 
 const DEFAULTS = { shown: 120 };
 
@@ -38,16 +39,23 @@ export function NodeList({
       <SteadyRows rows={found.slice(0, count)} keyOf={({ id }) => id} view={`${view} ${sought} ${count}`}>
         {(steady) => (
           <ul class="graph-list" aria-label="Nodes" onKeyDown={(event) => moveFocus(event, 'a')}>
-            {steady.map(({ id, kind, label, server, nth, isFailed }) => (
+            {steady.map(({ id, kind, label, server, nth, together, isFailed }) => (
               <li key={id}>
                 <a href={hrefOf(id)} aria-current={id === chosen ? 'true' : undefined}>
                   <NodeGlyph kind={kind} hue={hueOf(id)} />
                   <span class="graph-list-label">
                     {shownLine(label, 60)}
                     {nth !== undefined && <span class="faint"> #{nth}</span>}
+                    {together && together.calls > 1 && <span class="faint"> ×{number(together.calls)}</span>}
                   </span>
                   <span class="graph-list-note">
-                    {isFailed ? 'failed' : server === null ? kind : shownLine(server, 30)}
+                    {isFailed
+                      ? 'failed'
+                      : together && together.totalMs !== null
+                        ? duration(together.totalMs)
+                        : server === null
+                          ? kind
+                          : shownLine(server, 30)}
                   </span>
                 </a>
               </li>
@@ -81,4 +89,10 @@ export function hrefOf(node: string): string {
   const { path, query } = location.value;
   const { panel: _, ...rest } = Object.fromEntries(query);
   return withQuery(path, { ...rest, node });
+}
+
+/** The same page with the groups of one kind behind the nodes. */
+export function withBackground(clusters: Background): string {
+  const { path, query } = location.value;
+  return withQuery(path, { ...Object.fromEntries(query), clusters });
 }

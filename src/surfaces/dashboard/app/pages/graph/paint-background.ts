@@ -151,8 +151,12 @@ function normal(from: Point, to: Point): number {
   return Math.atan2(from.x - to.x, to.y - from.y);
 }
 
-/** The whole graph as a PNG, with hulls and background, whatever part is in view. */
-export async function picture(core: Core, regions: readonly Region[], palette: Palette): Promise<Blob> {
+/** The whole graph as a PNG, with what is painted behind it, whatever part is in view. */
+export async function picture(
+  core: Core,
+  palette: Palette,
+  paint: (context: CanvasRenderingContext2D, scale: number) => void,
+): Promise<Blob> {
   const box = core.elements().boundingBox({});
   const [width, height] = [box.w + 2 * DEFAULTS.margin, box.h + 2 * DEFAULTS.margin];
   const scale = Math.min(DEFAULTS.scale, DEFAULTS.longest / Math.max(width, height));
@@ -162,11 +166,7 @@ export async function picture(core: Core, regions: readonly Region[], palette: P
   context.fillRect(0, 0, canvas.width, canvas.height);
   const [left, top] = [(DEFAULTS.margin - box.x1) * scale, (DEFAULTS.margin - box.y1) * scale];
   context.setTransform(scale, 0, 0, scale, left, top);
-  const placeOf = (id: string) => {
-    const node = core.getElementById(id);
-    return node.nonempty() ? node.position() : undefined;
-  };
-  paintRegions(context, regions, placeOf, palette, scale);
+  paint(context, scale);
   context.setTransform(1, 0, 0, 1, 0, 0);
   const drawn = await createImageBitmap(await core.png({ output: 'blob-promise', full: true, scale }));
   context.drawImage(drawn, DEFAULTS.margin * scale, DEFAULTS.margin * scale);

@@ -75,3 +75,56 @@ test('[DASH-25] what came after what is told through operations while they are n
   expect(told(true)).toContain('code:map#0 sequence fs:write#0');
   expect(told(true)).not.toContain('capability:x#0 sequence fs:write#0');
 });
+
+test('[DASH-96] drawn by tool, the calls of each are one node with their number and total time, once inside a capability that made them', () => {
+  const trace = {
+    ...TRACE,
+    events: [...TRACE.events, ...call('again', 'fs:list', 101, 103), ...call('own', 'fs:list', 104, 105)],
+    follows: follows('list -> cap', 'cap -> write', 'write -> again', 'again -> own'),
+  };
+  const { nodes, edges, members, groups } = runDrawing(trace, false, (node) => node, true);
+  const told = nodes.map(({ id, together, isFailed }) => ({ id, ...together, isFailed }));
+  expect(told).toEqual([
+    { id: 'fs:list', calls: 3, totalMs: 4, isFailed: true },
+    { id: 'capability:x', calls: 1, totalMs: 7, isFailed: false },
+    { id: 'fs:read', calls: 2, totalMs: 6, isFailed: false },
+    { id: 'fs:write', calls: 1, totalMs: 88, isFailed: true },
+  ]);
+  expect(groups.map(({ calls }) => calls.map(({ id }) => id))[0]).toEqual([
+    'fs:list#0',
+    'fs:list#1',
+    'fs:list#2',
+  ]);
+  // Two calls of one tool in a row make no edge.
+  expect(edges.map(({ id, calls }) => `${id} ${calls}`)).toEqual([
+    'capability:x contains fs:read 2',
+    'fs:list sequence capability:x 1',
+    'capability:x sequence fs:write 1',
+    'fs:write sequence fs:list 1',
+    'fs:list provides fs:read 1',
+  ]);
+  expect(members).toEqual(new Map([['capability:x', new Set(['fs:read'])]]));
+  // By their first calls, also where a later one leads back up.
+  const down = nodes.map(({ at }) => at!.y);
+  expect(down).toEqual(down.toSorted((a, b) => a - b));
+  expect(new Set(nodes.map(({ at }) => `${at!.x} ${at!.y}`)).size).toBe(4);
+});
+
+test('[DASH-96] a tool that is called inside a capability and later outside it has one place', () => {
+  const trace = {
+    ...TRACE,
+    events: [
+      ...call('cap', 'capability:x', 0, 9),
+      ...call('r1', 'fs:read', 1, 2, 'cap'),
+      ...call('w1', 'fs:write', 3, 4, 'cap'),
+      ...call('list', 'fs:list', 10, 11),
+      ...call('r2', 'fs:read', 12, 13),
+      ...call('stat', 'fs:stat', 14, 15),
+    ],
+    value_flow: [],
+    follows: follows('r1 -> w1', 'cap -> list', 'list -> r2', 'r2 -> stat', 'w1 -> r2'),
+  };
+  const { nodes } = runDrawing(trace, false, (node) => node, true);
+  expect(nodes.map(({ id }) => id)).toEqual(['capability:x', 'fs:read', 'fs:write', 'fs:list', 'fs:stat']);
+  expect(new Set(nodes.map(({ at }) => `${at!.x} ${at!.y}`)).size).toBe(5);
+});

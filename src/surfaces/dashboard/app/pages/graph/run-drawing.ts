@@ -11,6 +11,8 @@ const DEFAULTS = {
   toolSize: 24,
   operationSize: 14,
   capabilitySize: 26,
+  /** What is added to the node whose calls took longest. */
+  longest: 18,
 };
 
 /** One call of a run, with the id of the trace's invocation: `files:read#1` is its second call. */
@@ -53,70 +55,106 @@ function callsOf({ events, tool_invocations }: Pick<Trace, 'events' | 'tool_invo
   });
 }
 
+/** What is drawn as one node: a call, or all calls of a tool. The first of them gives it its place. */
+export interface CallGroup {
+  readonly id: string;
+  readonly calls: readonly [RunCall, ...RunCall[]];
+  /** Of all its calls together, in milliseconds; null while none has ended. */
+  readonly totalMs: number | null;
+}
+
 /**
- * Every call of one run, including repeats. Time goes down; concurrent calls are side by side, and calls of a
- * capability are inside its hull.
+ * Every call of one run, including repeats, or the calls of each tool as one node. Time goes down; concurrent calls
+ * are side by side, and calls of a capability are inside its hull.
  */
 export function runDrawing(
   trace: Pick<Trace, 'events' | 'tool_invocations' | 'follows' | 'value_flow'>,
   withOperations: boolean,
   labelOf: (node: string) => string,
-): Drawing & { readonly calls: readonly RunCall[] } {
+  isTogether = false,
+): Drawing & { readonly groups: readonly CallGroup[] } {
   const calls = callsOf(trace).filter(({ node }) => withOperations || kindOf(node) !== 'operation');
-  const byTrace = new Map(calls.map((call) => [call.traceId, call]));
-  const children = Map.groupBy(calls, ({ parent }) =>
-    parent !== null && byTrace.has(parent) ? parent : null,
+  const groups = [...Map.groupBy(calls, ({ id, node }) => (isTogether ? node : id))].map(
+    ([id, all]): CallGroup => {
+      const took = all.flatMap(({ durationMs }) => durationMs ?? []);
+      const totalMs = took.length === 0 ? null : took.reduce((sum, ms) => sum + ms, 0);
+      return { id, calls: all as [RunCall, ...RunCall[]], totalMs };
+    },
   );
-  const pairs = trace.follows.flatMap(({ from_trace_id, to_trace_id, past_operations }) => {
-    const [from, to] = [byTrace.get(from_trace_id), byTrace.get(to_trace_id)];
-    return from && to && !(withOperations && past_operations) ? [{ from, to }] : [];
-  });
-  const places = placeCalls(children, pairs);
-  const edge = (type: DrawnEdge['type'], from: RunCall, to: RunCall): DrawnEdge => ({
-    id: `${from.id} ${type} ${to.id}`,
-    source: from.id,
-    target: to.id,
-    type,
-    origin: 'observed',
-    weight: 0.5,
-    runs: 1,
-    calls: 1,
-  });
-  const contained = calls.flatMap((to) => {
-    const from = to.parent === null ? undefined : byTrace.get(to.parent);
-    return from ? [edge('contains', from, to)] : [];
-  });
-  const provided = new Map(
-    trace.value_flow.flatMap(({ from_trace_id, to_trace_id }) => {
-      const [from, to] = [byTrace.get(from_trace_id), byTrace.get(to_trace_id)];
-      if (!from || !to) return [];
-      const made = edge('provides', from, to);
-      return [[made.id, made] as const];
-    }),
+  const byTrace = new Map(groups.flatMap((group) => group.calls.map(({ traceId }) => [traceId, group])));
+  const parentOf = ({ parent }: RunCall) => (parent === null ? undefined : byTrace.get(parent));
+  /** Each pair of different nodes once, with the number of its calls. */
+  const edgesOf = (type: DrawnEdge['type'], pairs: readonly (readonly [string, string])[]) => {
+    const linked = pairs.flatMap(([one, other]) => {
+      const [from, to] = [byTrace.get(one), byTrace.get(other)];
+      return from && to && from !== to ? [{ from, to }] : [];
+    });
+    return [...Map.groupBy(linked, ({ from, to }) => `${from.id} ${type} ${to.id}`)].map(([id, all]) => ({
+      from: all[0]!.from,
+      to: all[0]!.to,
+      edge: {
+        id,
+        source: all[0]!.from.id,
+        target: all[0]!.to.id,
+        type,
+        origin: 'observed',
+        weight: 0.5,
+        runs: 1,
+        calls: all.length,
+      } satisfies DrawnEdge,
+    }));
+  };
+  const contained = edgesOf(
+    'contains',
+    calls.flatMap(({ parent, traceId }) => (parent === null ? [] : [[parent, traceId] as const])),
+  );
+  const followed = edgesOf(
+    'sequence',
+    trace.follows.flatMap(({ from_trace_id, to_trace_id, past_operations }) =>
+      withOperations && past_operations ? [] : [[from_trace_id, to_trace_id] as const],
+    ),
+  );
+  const provided = edgesOf(
+    'provides',
+    trace.value_flow.map(({ from_trace_id, to_trace_id }) => [from_trace_id, to_trace_id] as const),
+  );
+  const order = new Map(groups.map((group, i) => [group, i]));
+  const places = placeGroups(
+    Map.groupBy(groups, ({ calls: [first] }) => parentOf(first) ?? null),
+    // A tool that is called again later would come before itself; and layers are those of one caller.
+    followed.filter(
+      ({ from, to }) =>
+        order.get(from)! < order.get(to)! && parentOf(from.calls[0]) === parentOf(to.calls[0]),
+    ),
   );
   const counts = Map.groupBy(calls, ({ node }) => node);
+  const longest = Math.max(1, ...groups.map(({ totalMs }) => totalMs ?? 0));
   const direct = new Map<string, Set<string>>();
-  for (const { source, target } of contained)
-    direct.set(source, (direct.get(source) ?? new Set()).add(target));
+  for (const { from, to } of contained) direct.set(from.id, (direct.get(from.id) ?? new Set()).add(to.id));
   return {
-    calls,
-    nodes: calls.map((call): DrawnNode => {
-      const kind = kindOf(call.node);
+    groups,
+    nodes: groups.map((group): DrawnNode => {
+      const [first] = group.calls;
+      const kind = kindOf(first.node);
+      const same = counts.get(first.node)!;
+      const size = DEFAULTS[`${kind}Size`];
       return {
-        id: call.id,
+        id: group.id,
         kind,
-        label: labelOf(call.node),
-        server: kind === 'tool' ? call.node.slice(0, call.node.indexOf(':')) : null,
+        label: labelOf(first.node),
+        server: kind === 'tool' ? first.node.slice(0, first.node.indexOf(':')) : null,
         community: 0,
         cluster: null,
-        size: DEFAULTS[`${kind}Size`],
+        size: isTogether ? size + DEFAULTS.longest * Math.sqrt((group.totalMs ?? 0) / longest) : size,
         isLone: false,
-        isFailed: !call.success,
-        ...(counts.get(call.node)!.length > 1 && { nth: counts.get(call.node)!.indexOf(call) + 1 }),
-        at: places.get(call)!,
+        isFailed: group.calls.some(({ success }) => !success),
+        ...(isTogether
+          ? { together: { calls: group.calls.length, totalMs: group.totalMs } }
+          : same.length > 1 && { nth: same.indexOf(first) + 1 }),
+        at: places.get(group)!,
       };
     }),
-    edges: [...contained, ...pairs.map(({ from, to }) => edge('sequence', from, to)), ...provided.values()],
+    edges: [...contained, ...followed, ...provided].map(({ edge }) => edge),
     members: nested(direct),
   };
 }
@@ -128,15 +166,15 @@ interface Block {
 }
 
 /** Layers by the longest chain before a call; a capability is a block with its calls in layers below it. */
-function placeCalls(
-  children: ReadonlyMap<string | null, readonly RunCall[]>,
-  pairs: readonly { from: RunCall; to: RunCall }[],
-): Map<RunCall, { x: number; y: number }> {
-  const places = new Map<RunCall, { x: number; y: number }>();
+function placeGroups(
+  children: ReadonlyMap<CallGroup | null, readonly CallGroup[]>,
+  pairs: readonly { from: CallGroup; to: CallGroup }[],
+): Map<CallGroup, { x: number; y: number }> {
+  const places = new Map<CallGroup, { x: number; y: number }>();
   const before = Map.groupBy(pairs, ({ to }) => to);
-  const layerOf = new Map<RunCall, number>();
+  const layerOf = new Map<CallGroup, number>();
 
-  function family(parent: string | null): Block {
+  function family(parent: CallGroup | null): Block {
     const layers: Block[][] = [];
     // In order of start, so that a call's predecessors already have their layers.
     for (const call of children.get(parent) ?? []) {
@@ -167,9 +205,9 @@ function placeCalls(
     };
   }
 
-  function block(call: RunCall): Block {
+  function block(call: CallGroup): Block {
     const { width, height, padding } = DEFAULTS;
-    const inside = children.has(call.traceId) ? family(call.traceId) : null;
+    const inside = children.has(call) ? family(call) : null;
     const whole = inside
       ? { width: Math.max(width, inside.width) + 2 * padding, height: inside.height + height + padding }
       : { width, height };

@@ -8,13 +8,14 @@ import { JsonView, LongText } from '../../components/json-view.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { Duration } from '../../components/time.tsx';
-import { moment, shownLine } from '../../format.ts';
+import { duration, moment, number, shownLine } from '../../format.ts';
 import { useResource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
 import type { GraphState } from './graph-state.ts';
 import { NodeGlyph } from './legend.tsx';
+import { Figure } from './node-details.tsx';
 import { hrefOf } from './node-list.tsx';
-import { type RunCall, runDrawing } from './run-drawing.ts';
+import { type CallGroup, type RunCall, runDrawing } from './run-drawing.ts';
 import { Stage } from './stage.tsx';
 import type { Places } from './use-layout.ts';
 
@@ -90,15 +91,21 @@ function Calls({
       (kindOf(node) === 'capability' ? 'a capability' : node.slice(node.indexOf(':') + 1));
   }, [graph]);
   const withOperations = state.filter.kinds.has('operation');
-  const drawing = useMemo(() => runDrawing(trace, withOperations, labelOf), [trace, withOperations, labelOf]);
+  const { isTogether } = state;
+  const drawing = useMemo(
+    () => runDrawing(trace, withOperations, labelOf, isTogether),
+    [trace, withOperations, labelOf, isTogether],
+  );
   const settled = useMemo(
-    () => ({ drawing, places: NO_PLACES, scene: `run ${trace.id} ${withOperations}` }),
+    () => ({ drawing, places: NO_PLACES, scene: `run ${trace.id} ${withOperations} ${isTogether}` }),
     [drawing],
   );
+  const chosen = drawing.groups.find(({ id }) => id === state.node);
   const choices = traces.some(({ id }) => id === trace.id) ? traces : [trace, ...traces];
   return (
     <Stage
       state={state}
+      drawing={drawing}
       settled={settled}
       trace={trace}
       lead={
@@ -118,10 +125,16 @@ function Calls({
         </select>
       }
       panels={{
-        details: state.node ? (
-          <CallDetails id={state.node} calls={drawing.calls} run={trace.id} labelOf={labelOf} />
+        details: chosen ? (
+          isTogether ? (
+            <GroupDetails group={chosen} run={trace.id} labelOf={labelOf} />
+          ) : (
+            <CallDetails call={chosen.calls[0]} groups={drawing.groups} run={trace.id} labelOf={labelOf} />
+          )
+        ) : state.node ? (
+          <EmptyState icon="info" title="This call is not part of the run" />
         ) : (
-          <EmptyState icon="graph" title="Choose a call">
+          <EmptyState icon="graph" title={isTogether ? 'Choose a tool' : 'Choose a call'}>
             In the graph or in the list.
           </EmptyState>
         ),
@@ -130,30 +143,86 @@ function Calls({
   );
 }
 
-/** One call of a run: arguments, result, and concurrent calls. */
-function CallDetails({
-  id,
-  calls,
+/** All calls of a tool in a run, each with a link to itself. */
+function GroupDetails({
+  group: { calls, totalMs },
   run,
   labelOf,
 }: {
-  id: string;
-  calls: readonly RunCall[];
+  group: CallGroup;
   run: string;
   labelOf: (node: string) => string;
 }) {
-  const call = calls.find((each) => each.id === id);
-  if (!call) return <EmptyState icon="info" title="This call is not part of the run" />;
-  const within = calls.find(({ traceId }) => traceId === call.parent);
+  const [{ node }] = calls;
+  const failed = calls.filter(({ success }) => !success).length;
+  const slowestFirst = calls.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0));
   return (
     <div class="graph-details">
-      <header>
-        <h2>
-          <NodeGlyph kind={kindOf(call.node)} />
-          {shownLine(labelOf(call.node), 120)}
-        </h2>
-        <p class="muted mono">{shownLine(call.id, 160)}</p>
-      </header>
+      <CallHead node={node} id={node} labelOf={labelOf} />
+      <dl class="graph-figures">
+        <Figure title="Calls" value={number(calls.length)} />
+        <Figure title="Failed" value={number(failed)} />
+        <Figure title="In all" value={totalMs === null ? '–' : duration(totalMs)} />
+        <Figure title="Longest" value={duration(slowestFirst[0]!.durationMs ?? 0)} />
+      </dl>
+      <CallLinks node={node} run={run} />
+      <section>
+        <h3>Calls, slowest first</h3>
+        <ul class="graph-related">
+          {slowestFirst.map(({ id, durationMs, success }) => (
+            <li key={id}>
+              <a href={href.graph({ run, node: id })}>{shownLine(id, 100)}</a>
+              {!success && <span class="bad">failed</span>}
+              {durationMs !== null && <span class="number">{duration(durationMs)}</span>}
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+function CallHead({ node, id, labelOf }: { node: string; id: string; labelOf: (node: string) => string }) {
+  return (
+    <header>
+      <h2>
+        <NodeGlyph kind={kindOf(node)} />
+        {shownLine(labelOf(node), 120)}
+      </h2>
+      <p class="muted mono">{shownLine(id, 160)}</p>
+    </header>
+  );
+}
+
+function CallLinks({ node, run }: { node: string; run: string }) {
+  return (
+    <div class="row">
+      <a class="button button-plain" href={href.graph({ node })}>
+        Show all details
+      </a>
+      <a class="button button-plain" href={href.run(run)}>
+        Show the run
+      </a>
+    </div>
+  );
+}
+
+/** One call of a run: arguments, result, and concurrent calls. */
+function CallDetails({
+  call,
+  groups,
+  run,
+  labelOf,
+}: {
+  call: RunCall;
+  groups: readonly CallGroup[];
+  run: string;
+  labelOf: (node: string) => string;
+}) {
+  const within = groups.find(({ calls: [{ traceId }] }) => traceId === call.parent)?.calls[0];
+  return (
+    <div class="graph-details">
+      <CallHead node={call.node} id={call.id} labelOf={labelOf} />
       <div class="row">
         <StatusBadge status={call.success ? 'success' : 'error'} />
         {call.durationMs !== null && <Duration ms={call.durationMs} />}
@@ -163,14 +232,7 @@ function CallDetails({
           <LongText text={call.error} />
         </p>
       )}
-      <div class="row">
-        <a class="button button-plain" href={href.graph({ node: call.node })}>
-          Show all details
-        </a>
-        <a class="button button-plain" href={href.run(run)}>
-          Show the run
-        </a>
-      </div>
+      <CallLinks node={call.node} run={run} />
       {within && (
         <section>
           <h3>Called by</h3>

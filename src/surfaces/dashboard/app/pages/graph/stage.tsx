@@ -10,9 +10,18 @@ import { Tabs } from '../../components/tabs.tsx';
 
 import { tellingOutcome } from '../../components/toast.tsx';
 import { setQuery } from '../../router.ts';
+import type { Drawing } from './drawing.ts';
 import { filtered, filterToQuery } from './filter.ts';
 import { type CanvasHandle, GraphCanvas } from './graph-canvas.tsx';
-import { BACKGROUNDS, choose, type GraphState, type Mode, type PanelName, setMode } from './graph-state.ts';
+import {
+  BACKGROUNDS,
+  choose,
+  type GraphState,
+  type Mode,
+  type PanelName,
+  setMode,
+  setTogether,
+} from './graph-state.ts';
 import { huesOf } from './graph-style.ts';
 import { Legend } from './legend.tsx';
 import { findNodes, NodeList } from './node-list.tsx';
@@ -25,6 +34,7 @@ const TITLES: Readonly<Record<PanelName, string>> = { nodes: 'Nodes', details: '
 /** The drawing and its controls, the same in both modes. */
 export function Stage({
   state,
+  drawing: unplaced,
   settled,
   path = null,
   lead,
@@ -34,6 +44,8 @@ export function Stage({
   onLayOut = () => {},
 }: {
   state: GraphState;
+  /** What is going to be drawn: the legend has its place before the layout is known. */
+  drawing: Drawing;
   /** Null while the first layout is being computed. */
   settled: Settled | null;
   path?: MarkedPath | null;
@@ -46,15 +58,12 @@ export function Stage({
 }) {
   const canvas = useRef<CanvasHandle>(null);
   const [sought, setSought] = useState('');
-  const { drawing } = settled ?? {};
+  const { drawing = unplaced } = settled ?? {};
   const filter = JSON.stringify(filterToQuery(state.filter));
-  const shown = useMemo(() => drawing && filtered(drawing, state.filter), [drawing, filter]);
-  const { hueOf, servers } = useMemo(() => huesOf(drawing?.nodes ?? []), [drawing]);
-  const regions = useMemo(
-    () => (shown ? regionsOf(shown, state.background, hueOf) : []),
-    [shown, state.background, hueOf],
-  );
-  const nodes = shown?.nodes ?? [];
+  const shown = useMemo(() => filtered(drawing, state.filter), [drawing, filter]);
+  const { hueOf, servers } = useMemo(() => huesOf(drawing.nodes), [drawing]);
+  const regions = useMemo(() => regionsOf(shown, state.background, hueOf), [shown, state.background, hueOf]);
+  const { nodes } = shown;
   const isOrdered = state.mode === 'invocation';
   const tabs = (['nodes', 'details', 'path'] as const).filter((name) => name === 'nodes' || name in panels);
   const panel = tabs.includes(state.panel) ? state.panel : 'nodes';
@@ -79,12 +88,10 @@ export function Stage({
           />
         }
       />
-      {settled && (
-        <Legend drawing={settled.drawing} filter={state.filter} mode={state.mode} servers={servers} />
-      )}
+      <Legend drawing={drawing} filter={state.filter} mode={state.mode} servers={servers} />
       <div class="graph-stage">
         <div class="graph-view">
-          {shown && settled ? (
+          {settled ? (
             <>
               <GraphCanvas
                 handle={canvas}
@@ -145,6 +152,41 @@ const MODES: readonly (readonly [Mode, string, string])[] = [
   ['invocation', 'Invocation', 'The calls of one run'],
 ];
 
+const CALLS: readonly (readonly ['each' | 'together', string, string])[] = [
+  ['each', 'Each call', 'Every call is a node'],
+  ['together', 'By tool', 'All calls of a tool are one node, with their number and total time'],
+];
+
+/** Buttons of which one is pressed. */
+function Choice<Name extends string>({
+  label,
+  current,
+  choices,
+  onChoose,
+}: {
+  label: string;
+  current: Name;
+  choices: readonly (readonly [Name, string, string])[];
+  onChoose: (name: Name) => void;
+}) {
+  return (
+    <fieldset class="graph-modes">
+      <legend class="hidden">{label}</legend>
+      {choices.map(([name, title, note]) => (
+        <button
+          key={name}
+          type="button"
+          title={note}
+          aria-pressed={current === name}
+          onClick={() => current !== name && onChoose(name)}
+        >
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
 function Toolbar({
   state,
   trace,
@@ -180,20 +222,15 @@ function Toolbar({
           document.querySelector<HTMLElement>('.graph-list a')?.focus();
         }}
       />
-      <fieldset class="graph-modes">
-        <legend class="hidden">Mode</legend>
-        {MODES.map(([mode, title, note]) => (
-          <button
-            key={mode}
-            type="button"
-            title={note}
-            aria-pressed={state.mode === mode}
-            onClick={() => state.mode !== mode && setMode(mode)}
-          >
-            {title}
-          </button>
-        ))}
-      </fieldset>
+      <Choice label="Mode" current={state.mode} choices={MODES} onChoose={(mode) => setMode(mode)} />
+      {isRun && (
+        <Choice
+          label="Calls"
+          current={state.isTogether ? 'together' : 'each'}
+          choices={CALLS}
+          onChoose={(calls) => setTogether(calls === 'together')}
+        />
+      )}
       {!isRun && (
         <select
           aria-label="Background"

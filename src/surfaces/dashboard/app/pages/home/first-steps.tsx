@@ -9,7 +9,7 @@ import { Panel } from '../../components/page-layout.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { plural, shownLine } from '../../format.ts';
 import { useCapabilities, useServers, useStats } from '../../overview.ts';
-import { useResource } from '../../resource.ts';
+import { type Resource, useResource } from '../../resource.ts';
 
 const ENTRY = '"pml": { "command": "pml", "args": ["stdio"] }';
 const mcpServers = `{\n  "mcpServers": {\n    ${ENTRY}\n  }\n}`;
@@ -168,12 +168,17 @@ const STORY = {
   otherWords: 'make one summary out of all my notes',
 };
 
-/** What the demo did and what came of it, told with its own runs; nothing on any other gateway. */
-export function DemoStory() {
-  const demo = useResource<Traces>('demo', {
+/** The runs that the demo made; elsewhere none. */
+export function useDemo(): Resource<Traces> {
+  return useResource<Traces>('demo', {
     load: (signal) => getJson('/traces', { session: 'demo', limit: 100 }, signal),
     reloadOn: ({ type }) => type === 'run_finished',
-  }).state.value.data?.traces;
+  });
+}
+
+/** What the demo did and what came of it, told with its own runs; nothing on any other gateway. */
+export function DemoStory() {
+  const demo = useDemo().state.value.data?.traces;
   const routine = useCapabilities().state.value.data?.capabilities.find(({ slug }) => slug === STORY.routine);
   const asked = demo?.filter(
     ({ intent_text }) => intent_text?.includes(STORY.asked) && intent_text !== STORY.otherWords,

@@ -6,14 +6,14 @@ import { ApprovalItem } from '../../components/approval-item.tsx';
 import { Badge, Icon, type IconName, StatusBadge } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
-import { Await, EmptyState } from '../../components/states.tsx';
+import { Await, EmptyState, Skeleton } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Ago, Duration, Time } from '../../components/time.tsx';
 import { compact, number, plural, shownLine } from '../../format.ts';
 import { useAlerts, useCapabilities, useServers, useStats, useWaiting } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
 import { Figures } from './figures.tsx';
-import { ConnectClient, DemoStory, FirstSteps } from './first-steps.tsx';
+import { ConnectClient, DemoStory, FirstSteps, useDemo } from './first-steps.tsx';
 import { TryIt } from './try-it.tsx';
 import './home.css';
 
@@ -24,6 +24,7 @@ const DEFAULTS = {
 /** Servers, runs, approvals and recent learning; on the first day, how to start. */
 export function HomePage() {
   const isNew = useFirstDay();
+  const isSettled = useSettledTop();
   return (
     <>
       <PageHead
@@ -36,29 +37,49 @@ export function HomePage() {
       />
       <div class="stack">
         <Figures />
-        <AlertList />
-        <Approvals />
-        {isNew && (
-          <div class="columns">
-            <FirstSteps />
-            <TryIt />
-          </div>
-        )}
-        <DemoStory />
-        <div class="columns">
-          <div class="stack">
-            <RecentRuns />
-            <Servers />
-          </div>
-          <div class="stack">
-            <LearnedLately />
-            {isNew === false && <TryIt />}
-          </div>
-        </div>
-        {isNew === false && <ConnectClient />}
+        {!isSettled && <Skeleton lines={8} />}
+        <Parts isNew={isNew} isHidden={!isSettled} />
       </div>
     </>
   );
+}
+
+/** Hidden rather than absent, so that everything loads at the same time. */
+function Parts({ isNew, isHidden }: { isNew: boolean | null; isHidden: boolean }) {
+  return (
+    <div class="stack" hidden={isHidden}>
+      <AlertList />
+      <Approvals />
+      {isNew && (
+        <div class="columns">
+          <FirstSteps />
+          <TryIt />
+        </div>
+      )}
+      <DemoStory />
+      <div class="columns">
+        <div class="stack">
+          <RecentRuns />
+          <Servers />
+        </div>
+        <div class="stack">
+          <LearnedLately />
+          {isNew === false && <TryIt />}
+        </div>
+      </div>
+      {isNew === false && <ConnectClient />}
+    </div>
+  );
+}
+
+/** Whether everything is known that may stand above the lists: what comes later would push them down. */
+function useSettledTop(): boolean {
+  const states = [useStats().state, useAlerts().state, useWaiting().state, useDemo().state];
+  const isSettled = useRef(false);
+  isSettled.current ||= states.every(
+    ({ value: { data, error } }) => data !== undefined || error !== undefined,
+  );
+  return isSettled.current;
 }
 
 /**

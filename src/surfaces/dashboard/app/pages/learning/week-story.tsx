@@ -11,6 +11,7 @@ import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
 import { Icon } from '../../components/badge.tsx';
 import { Panel } from '../../components/page-layout.tsx';
+import { Skeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { percent, plural, shownLine } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
@@ -25,6 +26,8 @@ const DEFAULTS = {
   /** Tools that a search looks at, and those that are shown. */
   candidates: 50,
   shown: 5,
+  /** Of the space that the story has while it loads. */
+  lines: 6,
 };
 
 const DAY_MS = 86_400_000;
@@ -42,14 +45,28 @@ interface Week {
 /** What was learned lately: from which runs, and what it changes. */
 export function WeekStory({ of: known }: { of: Learning }) {
   const since = new Date(Date.now() - DEFAULTS.days * DAY_MS).toISOString();
-  const recent = (useCapabilities().state.value.data?.capabilities ?? [])
+  const capabilities = useCapabilities().state.value;
+  const recent = (capabilities.data?.capabilities ?? [])
     .filter(({ state, created_at }) => state !== 'candidate' && created_at >= since)
     .toSorted((a, b) => b.created_at.localeCompare(a.created_at));
   const slugs = recent.slice(0, DEFAULTS.routines).map(({ slug }) => slug);
-  const week = useResource<Week>(`week ${slugs.join(' ')}`, {
-    load: (signal) => loadWeek(slugs, since, signal),
-    reloadOn: ({ type }) => type === 'gate_changed' || type === 'ranker_trained' || type === 'drift_changed',
-  }).state.value.data;
+  const areKnown = capabilities.data !== undefined || capabilities.error !== undefined;
+  const { data: week, error } = useResource<Week | null>(
+    areKnown ? `week ${slugs.join(' ')}` : 'no week yet',
+    {
+      load: async (signal) => (areKnown ? await loadWeek(slugs, since, signal) : null),
+      reloadOn: ({ type }) =>
+        type === 'gate_changed' || type === 'ranker_trained' || type === 'drift_changed',
+    },
+  ).state.value;
+  if (!week && !error && known.runs > 0) {
+    // About as high as the story, so that nothing below moves far when it comes.
+    return (
+      <Panel title="This week">
+        <Skeleton lines={DEFAULTS.lines} />
+      </Panel>
+    );
+  }
   if (!week || week.runs === 0) return null;
   const trainings = known.history.filter(({ trained_at }) => trained_at >= since).length;
   return (

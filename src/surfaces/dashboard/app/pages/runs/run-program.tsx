@@ -1,33 +1,14 @@
-import { useState } from 'preact/hooks';
-import type { Answer, TaskState, Trace } from '../../../shared/api-types.ts';
-import { postJson } from '../../api.ts';
+import type { TaskState, Trace } from '../../../shared/api-types.ts';
 import { StatusBadge } from '../../components/badge.tsx';
 import { Code } from '../../components/code.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { JsonView } from '../../components/json-view.tsx';
-import { Await, EmptyState } from '../../components/states.tsx';
+import { Outline } from '../../components/outline.tsx';
+import { EmptyState } from '../../components/states.tsx';
 import { Duration } from '../../components/time.tsx';
 import { shownLine } from '../../format.ts';
-import { useResource } from '../../resource.ts';
 import { Value } from './call-details.tsx';
 import { callsOf } from './calls.ts';
-
-type Structure = Answer<'get_structure'>;
-
-const DEFAULTS = {
-  /** Levels that are indented; deeper steps use the last one. */
-  depth: 12,
-};
-
-const KINDS: Readonly<Record<Structure['nodes'][number]['type'], string>> = {
-  task: 'call',
-  capability: 'call',
-  operation: 'compute',
-  decision: 'if',
-  loop: 'repeat',
-  fork: 'at once',
-  join: 'wait for',
-};
 
 /** The program, its outline and its arguments. */
 export function RunProgram({ trace }: { trace: Trace }) {
@@ -40,64 +21,6 @@ export function RunProgram({ trace }: { trace: Trace }) {
       {isGiven && <Value title="Arguments" value={args} none="" />}
     </div>
   );
-}
-
-/** What the program can do, whatever this run did; analysed when it is opened. */
-function Outline({ id, code }: { id: string; code: string }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details class="run-outline" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Outline</summary>
-      {isOpen && <Steps id={id} code={code} />}
-    </details>
-  );
-}
-
-function Steps({ id, code }: { id: string; code: string }) {
-  const structure = useResource<Structure>(`structure of ${id}`, {
-    load: (signal) => postJson('/structure', { code }, signal),
-  });
-  return (
-    <Await of={structure.state.value} retry={structure.reload}>
-      {({ nodes, unresolved }) =>
-        nodes.length + unresolved.length === 0 ? (
-          <p class="muted">The program makes no calls.</p>
-        ) : (
-          <>
-            <ol class="run-outline-steps" aria-label="Steps of the program">
-              {nodes.map((node) => (
-                <li key={node.id} style={{ paddingLeft: `${Math.min(node.depth, DEFAULTS.depth) * 20}px` }}>
-                  <span class="faint">{KINDS[node.type]}</span>{' '}
-                  <span class={KINDS[node.type] === 'call' ? 'strong' : ''}>{shownLine(node.name, 80)}</span>
-                  {node.branch !== null && <span class="muted"> if {shownLine(node.branch, 20)}</span>}
-                  <span class="muted"> {givenTo(node)}</span>
-                  <span class="faint"> line {node.at.line}</span>
-                </li>
-              ))}
-            </ol>
-            {unresolved.length > 0 && (
-              <>
-                <h3 class="run-part">Known only at run time</h3>
-                <ul aria-label="Known only at run time">
-                  {unresolved.map(({ text, at, reason }) => (
-                    <li key={`${at.line}:${at.column}`}>
-                      {shownLine(text, 80)} <span class="muted">{shownLine(reason)}</span>
-                      <span class="faint"> line {at.line}</span>
-                    </li>
-                  ))}
-                </ul>
-              </>
-            )}
-          </>
-        )
-      }
-    </Await>
-  );
-}
-
-function givenTo({ arguments: given }: Structure['nodes'][number]): string {
-  const values = Object.entries(given).map(([name, value]) => `${name} = ${value}`);
-  return shownLine(values.join(', '), 120);
 }
 
 type Task = TaskState & {
