@@ -39,6 +39,8 @@ export interface PlanOutcome {
   readonly byChance: number;
   /** Null while nothing was learned. */
   readonly learned: KeptWord | null;
+  /** Of the past run whose tools come nearest to those of what was learned; absent where a run had just these, or none did. */
+  readonly whole?: number;
   /** Of the tools whose texts fit; null where the one that fits best is in the copy. */
   readonly text: KeptWord | null;
 }
@@ -218,6 +220,14 @@ export class PlanRecord {
       weights += weight;
     }
     return sum / weights;
+  }
+
+  /** How much more past runs as a whole have been worth than the learned plans that came near to them, in all. */
+  wholeGain(): number {
+    return this.outcomes.reduce(
+      (sum, { whole, learned }) => (whole === undefined || !learned ? sum : sum + whole - learned.f1),
+      0,
+    );
   }
 
   /** How far a copy as close as this one is usual, in (0, 1]. */
