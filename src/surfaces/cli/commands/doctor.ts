@@ -130,6 +130,8 @@ async function checkSandbox(system: System, { servers }: Settings): Promise<Chec
 
 /** Starts every server and lists its tools: one line for all, and one more for each problem. */
 async function checkServers(system: System, options: GlobalOptions): Promise<Check[]> {
+  // Before this command holds the data directory itself.
+  const isRunning = (await system.holder(options)) !== null;
   const { pml, close } = await system.openGateway(options, 'doctor');
   try {
     const before = (await pml.listServers()).servers.filter(({ state }) => state !== 'disabled');
@@ -142,7 +144,7 @@ async function checkServers(system: System, options: GlobalOptions): Promise<Che
       pml.getStats(),
       pml.listDrift(),
     ]);
-    const stalls = (await system.holder(options)) ? checkLoop(stats) : [];
+    const stalls = isRunning ? checkLoop(stats) : [];
     if (servers.length === 0) return stalls;
     const sick = servers.flatMap((server) => problemsOf(server, failed.get(server.name)));
     const working = before.length - failed.size;

@@ -45,7 +45,7 @@ interface SharedResource<T> extends Resource<T> {
   /** Returns a function that leaves. */
   join(user: User<T>): () => void;
   isInUse(): boolean;
-  /** Drops a load under way, to load again once loads are no longer held. */
+  /** Drops a load under way, to load again when `withoutLoads` ends. */
   interrupt(): void;
 }
 
