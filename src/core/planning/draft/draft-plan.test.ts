@@ -330,14 +330,17 @@ test('[PLAN-31] a plan with a tool too many or too few is the run that it comes 
   const plan = (...places: number[]) => ({
     ...{ tools: places.map((place) => ({ place, chance: 0.7 })), edges: [], rest: [], confidence: 0.8 },
   });
-  const nearestTo = (...places: number[]) => runAsPlanned(history, plan(...places), JOB, () => false);
-  expect(history.runs[nearestTo(0)!]!.uses).toEqual([1, 0]);
-  expect(history.runs[nearestTo(0, 1, 5)!]!.uses).toEqual([1, 0]);
+  const nearestTo = (...places: number[]) =>
+    runAsPlanned(history, plan(...places), { intent: JOB, closest: 1 }, () => false);
+  expect(nearestTo(0)).toBe(1);
+  expect(nearestTo(0, 1, 5)).toBe(1);
   expect(nearestTo(4)).toBe(jobRuns.length);
   // A run had just these, or none comes near.
   expect(nearestTo(0, 1)).toBeNull();
   expect(nearestTo(6, 7)).toBeNull();
-  expect(runAsPlanned(history, plan(4), JOB, (run) => run === jobRuns.length)).toBeNull();
+  expect(
+    runAsPlanned(history, plan(4), { intent: JOB, closest: 0 }, (run) => run === jobRuns.length),
+  ).toBeNull();
   expect(asRun(history, 0, plan(0, 5))).toEqual({
     tools: [
       { place: 1, chance: 0.8 },

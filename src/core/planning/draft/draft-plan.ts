@@ -107,7 +107,7 @@ export function draftWithSigns(
   const text = textPlanFor(past, query, scores, doneByOpposites(history, view, cosines));
   const record = past.record ?? new PlanRecord();
   const copied = copyClosest(past, query, related, record, text, scores);
-  const learned = recurring(past, query, learnedPlan(past, query, ranking), record, related.opposed);
+  const learned = recurring(past, query, learnedPlan(past, query, ranking), record, opposed, copied?.run);
   const familiarity = familiarityIn(past, ranking, view, cosines);
   const trustOf = (made: RunsPlan | null) =>
     made ? trustIn(made, text, familiarity, view, cosines, others === 1) : 0;
@@ -311,9 +311,11 @@ function recurring(
   learned: RunsPlan | null,
   record: PlanRecord,
   opposed: ReadonlySet<number>,
+  closest: number | undefined,
 ): RunsPlan | null {
   if (!learned || record.wholeGain() <= 0) return learned;
-  const run = runAsPlanned(history, learned, query.intent, (other) => opposed.has(other));
+  const { intent } = query;
+  const run = runAsPlanned(history, learned, { intent, closest }, (other) => opposed.has(other));
   return run === null ? learned : asRun(history, run, learned);
 }
 
@@ -333,6 +335,7 @@ function better(
   if (!copied || !learned) return copied ?? learned;
   if (copied.isSame && copied.confidence > learned.confidence) return copied;
   if (f1Of(copied, placesOf(learned)) === 1) return learned;
+  if (record.isBeingTested) return copied;
   return copied.expected > record.learnedAt(learned.confidence, runs) ? copied : learned;
 }
 
@@ -350,12 +353,13 @@ function copyClosest(
   const trust = trustIn(history.runs[closest.run]!.key);
   const copied = copyOf(history, closest, asksForOther(related), record, trust);
   const isDisputed = !copied.isSame && speaksAgainst(text, placesOf(copied));
-  return { ...copied, isDisputed, closeness: closest.closeness };
+  return { ...copied, isDisputed, run: closest.run, closeness: closest.closeness };
 }
 
 /** A copy, and whether the tool that fits best by its text is missing in it. */
 interface WeighedCopy extends LiveCopy {
   readonly isDisputed: boolean;
+  readonly run: number;
   readonly closeness: number;
 }
 
@@ -436,7 +440,8 @@ export function judgePlans(past: PlanningPast, run: PlannedRun): PlanOutcome | n
   const right = new Set(run.uses);
   const text = textPlanFor(past, run, scores);
   const worth = (plan: DraftedPlan) => ({ expected: plan.confidence, f1: f1Of(plan, right) });
-  const whole = learned && runAsPlanned(history, learned, run.intent, isUnseen);
+  const whole =
+    learned && runAsPlanned(history, learned, { intent: run.intent, closest: closest.run }, isUnseen);
   return {
     closeness: closest.closeness,
     isOther: asksForOther(related),

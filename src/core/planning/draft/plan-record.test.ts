@@ -40,6 +40,12 @@ test('[PLAN-18] what was learned counts as far as it kept its word, and less whi
   expect(learned(1).learnedAt(1, 3000)).toBe(1);
 });
 
+test('[PLAN-18] what was learned is tested on ten runs before it stands against copies', () => {
+  const record = (n: number) =>
+    new PlanRecord([outcome({}), ...times(n, outcome({ learned: { expected: 1, f1: 1 } }))]);
+  expect([0, 1, 9, 10, 50].map((n) => record(n).isBeingTested)).toEqual([false, true, true, false, false]);
+});
+
 test('[PLAN-31] whole runs gain what they were worth beyond the learned plans near to them', () => {
   const learned = { expected: 0.9, f1: 0.5 };
   expect(new PlanRecord(times(3, outcome({ learned, copied: 1 }))).wholeGain()).toBe(0);

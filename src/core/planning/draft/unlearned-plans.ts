@@ -126,16 +126,17 @@ export function copyOf(
 }
 
 /**
- * The past run whose tools come nearest to those of a plan, of equals the nearest in meaning. Null where a run had just
- * these tools, or none comes near.
+ * The past run whose tools come nearest to those of a plan, of equals the closest one, else the nearest in meaning. Null
+ * where a run had just these tools, or none comes near.
  */
 export function runAsPlanned(
   history: PlanHistory,
   { tools }: Pick<DraftedPlan, 'tools'>,
-  intent: Float32Array,
+  { intent, closest }: { readonly intent: Float32Array; readonly closest: number | undefined },
   isHidden: (run: number) => boolean,
 ): number | null {
   const cosines = history.cosines(intent);
+  const nearness = (run: number) => (run === closest ? Number.POSITIVE_INFINITY : cosines[run]!);
   const planned = new Set(tools.map(({ place }) => place));
   const runs = new Set([...planned].flatMap((place) => history.runsOf[place]!));
   let best: { readonly run: number; readonly f1: number } | null = null;
@@ -144,7 +145,7 @@ export function runAsPlanned(
     const { uses } = history.runs[run]!;
     const f1 = (2 * planned.intersection(new Set(uses)).size) / (planned.size + uses.length);
     if (f1 === 1) return null;
-    const isNearer = !best || f1 > best.f1 || (f1 === best.f1 && cosines[run]! > cosines[best.run]!);
+    const isNearer = !best || f1 > best.f1 || (f1 === best.f1 && nearness(run) > nearness(best.run));
     if (f1 >= DEFAULTS.leastShared && isNearer) best = { run, f1 };
   }
   return best?.run ?? null;
