@@ -303,7 +303,7 @@ function learnedPlan(
 
 /**
  * Where jobs recur as a whole, a learned plan with a tool too many or too few is the run it comes nearest to. Where they
- * are put together anew each time, it stays; which of these a store is, its runs have shown.
+ * are put together differently each time, it stays; which of these a store is, its runs have shown.
  */
 function recurring(
   { history }: PlanningPast,
