@@ -68,7 +68,7 @@ function commandText(command: Command, level: number): string[] {
             ['command', 'does'],
             children.map((child) => [
               `[\`pml ${fullName(child)}\`](#${anchor(child)})`,
-              `${sentence(child.description())}${isDefault(child) ? ' Also without a subcommand.' : ''}`,
+              `${sentence(child.description())}${isDefault(child) ? ' The default subcommand.' : ''}`,
             ]),
           ),
           '',

@@ -35,11 +35,11 @@ import { type DataHolder, operationContext } from '../operations/operation-conte
 import { OPERATIONS } from '../operations/table.ts';
 import { pageFiles } from '../surfaces/dashboard/server/page-files.ts';
 import { isPagePath } from '../surfaces/dashboard/shared/routes.ts';
-import { createAccess, createLogins } from '../surfaces/http/access.ts';
 import { createApi } from '../surfaces/http/api/create-api.ts';
 import { type AppOptions, createApp, createTraffic } from '../surfaces/http/create-app.ts';
-import { hostsOf } from '../surfaces/http/guard.ts';
+import { createAccess, hostsOf } from '../surfaces/http/guard.ts';
 import { createReadiness, type Listener, listen } from '../surfaces/http/listen.ts';
+import { createLogins } from '../surfaces/http/logins.ts';
 import { createInboundOAuth } from '../surfaces/http/oauth/inbound-oauth.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { createBackups } from './maintenance.ts';

@@ -1,7 +1,7 @@
-import { limitsOf } from '../core/policy/within-scope.ts';
 import type { Background } from './background.ts';
 import type { DriftReport } from './capabilities/quarantine-changed.ts';
 import type { FlowPorts } from './flow-ports.ts';
+import { limitsOf } from './people/roles.ts';
 import type { AlertKind, Settings } from './ports.ts';
 
 const DEFAULTS = {

@@ -1,7 +1,6 @@
 import type { CallableNames } from '../core/capabilities/guest-types.ts';
 import { briefSignature, toolSignature } from '../core/capabilities/tool-signature.ts';
 import type { TemplateEdge } from '../core/graph/templates.ts';
-import { mayUseTool } from '../core/policy/within-scope.ts';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { TraceEvent } from '../core/vocabulary/trace-event.ts';
@@ -48,7 +47,7 @@ import type { RunRisk } from './learning/success-watch.ts';
 import { openSuggestions, type Suggestion } from './learning/suggest.ts';
 import { recordPolicy } from './people/audit-trail.ts';
 import { createPeopleService, type PeopleService } from './people/people-service.ts';
-import { isRestricted } from './people/roles.ts';
+import { isRestricted, mayUseTool } from './people/roles.ts';
 import type { LoopFigures, Settings, Store, UpstreamChanges } from './ports.ts';
 import { openRuns } from './runs/open-runs.ts';
 import type { RunScope } from './runs/run-scope.ts';
@@ -474,6 +473,6 @@ function checkName(name: string | undefined): void {
 
 function check(what: string, text: string | undefined, most: number, hint: string): void {
   if (text === undefined || text.length <= most) return;
-  const message = `The ${what} has ${text.length} characters, and ${most} is the most there can be`;
+  const message = `The ${what} has ${text.length} characters; at most ${most} are allowed`;
   throw new PmlError('too_large', message, { hint });
 }

@@ -115,9 +115,13 @@ export function drawStream(
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, wordings]) => wordings);
   if (recurring.length === 0) {
-    throw new PmlError('invalid_argument', `The data set "${name}" has no job that recurs in other words`, {
-      hint: 'Give tasks that are the same work the same "group".',
-    });
+    throw new PmlError(
+      'invalid_argument',
+      `The data set "${name}" has no job that recurs in different words`,
+      {
+        hint: 'Give tasks that are the same work the same "group".',
+      },
+    );
   }
   const jobs = random
     .shuffle(recurring)

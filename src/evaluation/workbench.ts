@@ -3,7 +3,7 @@ import { WasmMultiplier } from '../core/numeric/kernels.ts';
 import { type Matrix, type Multiplier, matrixOf } from '../core/numeric/matrices.ts';
 import { type SearchWeights, SHIPPED_WEIGHTS } from '../core/retrieval/text-scores.ts';
 import { clauses, toolText } from '../core/retrieval/words.ts';
-import { createSearchIndex, type SearchIndex } from '../engine/catalogue/catalogue.ts';
+import { createSearchIndex, type SearchIndex } from '../engine/catalogue/search.ts';
 import type { Embedder, VectorIndex } from '../engine/ports.ts';
 import type { DataSet, Task } from './data-set.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { estimateTokens } from '../core/vocabulary/text.ts';
 import type { GatewayStats } from '../engine/catalogue/inventory.ts';
 import { operation } from './operation.ts';
-import type { Reading } from './operation-context.ts';
+import type { ReadingTotals } from './operation-context.ts';
 
 export const getStats = operation({
   name: 'get_stats',
@@ -46,10 +46,10 @@ export const getStats = operation({
   },
 });
 
-function perSession({ schemaTokens, exposedTokens }: GatewayStats, reading: Reading) {
-  const { sessions, characters, direct } = reading.perSession();
+function perSession({ schemaTokens, exposedTokens }: GatewayStats, reading: ReadingTotals) {
+  const { sessions, characters, direct } = reading;
   if (sessions === 0) return null;
-  const [read, directly] = [estimateTokens(characters), estimateTokens(direct)];
+  const [read, directly] = [estimateTokens(characters / sessions), estimateTokens(direct / sessions)];
   return { sessions, read_tokens: exposedTokens + read, direct_tokens: schemaTokens + directly };
 }
 

@@ -37,34 +37,12 @@ export interface DataHolder {
   handOver(): void;
 }
 
-const DEFAULTS = {
-  /** Sessions that are told apart; an older one that reads again counts again. */
-  sessions: 1_000,
-};
-
-/** What models have read of answers since the process started. */
-export class Reading {
-  readonly #recent = new Set<string>();
-  #sessions = 0;
-  #characters = 0;
-  #direct = 0;
-
-  /** `direct`: how many of these characters a client of the servers themselves would have read, too. */
-  add(session: string, characters: number, direct: number): void {
-    if (!this.#recent.has(session)) this.#sessions++;
-    this.#recent.delete(session);
-    this.#recent.add(session);
-    const [oldest] = this.#recent;
-    if (this.#recent.size > DEFAULTS.sessions && oldest !== undefined) this.#recent.delete(oldest);
-    this.#characters += characters;
-    this.#direct += direct;
-  }
-
-  /** Characters, on average. */
-  perSession(): { readonly sessions: number; readonly characters: number; readonly direct: number } {
-    const each = Math.max(1, this.#sessions);
-    return { sessions: this.#sessions, characters: this.#characters / each, direct: this.#direct / each };
-  }
+/** What models have read of answers since the process started; the surface that answers them counts. */
+export interface ReadingTotals {
+  sessions: number;
+  characters: number;
+  /** How many of these characters a client of the servers themselves would have read, too. */
+  direct: number;
 }
 
 /** Context of all operations. */
@@ -74,7 +52,7 @@ export interface OperationContext {
   readonly life: string;
   /** The event id to continue from after a snapshot. */
   lastEventId(): string;
-  readonly reading: Reading;
+  readonly reading: ReadingTotals;
   /** Runs in progress, by run id. */
   liveRuns(): ReadonlyMap<string, LiveRun>;
   /** Absent if the process does not serve browsers. */
@@ -92,7 +70,7 @@ export function operationContext(gateway: Gateway, life: string): OperationConte
     gateway,
     life,
     serverLogins: new Map(),
-    reading: new Reading(),
+    reading: { sessions: 0, characters: 0, direct: 0 },
     lastEventId: () => `${life}.${gateway.events.lastSeq}`,
     liveRuns() {
       live ??= trackRuns(gateway.events);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { suspicionsOf, warningOf } from '../engine/catalogue/inventory.ts';
+import { toolWarning } from '../engine/catalogue/catalogue.ts';
 import { type SearchHit, scoreShares as sharesOf } from '../engine/catalogue/search.ts';
 import type { Caller, Gateway } from '../engine/gateway.ts';
 import { count } from './fields.ts';
@@ -169,7 +169,7 @@ function cut(reason: string): string {
 
 function hitToWire({ tool, signature, brief, related, ...scores }: SearchHit) {
   const { learnedShare, ...parts } = scores.parts;
-  const warning = warningOf(suspicionsOf(tool), 'this tool');
+  const warning = toolWarning(tool);
   return {
     tool_id: tool.id,
     server_id: tool.server,

@@ -135,7 +135,9 @@ test('[APPROVE-18] a page that is not in view tells of a waiting call only after
   await page.getByRole('button', { name: 'Notify me' }).press('Enter');
   await page.getByRole('button', { name: 'Notifications are on' }).waitFor();
   await ask('told.txt');
-  expect(await page.evaluate('told')).toEqual(['A call waits for your approval: filesystem:write_file']);
+  await expect
+    .poll(() => page.evaluate('told'))
+    .toEqual(['A call waits for your approval: filesystem:write_file']);
 });
 
 test('[APPROVE-19] a changed definition is shown line by line, and accepted', async () => {
@@ -152,9 +154,11 @@ test('[APPROVE-19] a changed definition is shown line by line, and accepted', as
   expect(await changed.locator('del').allTextContents()).toEqual(['− Says their name.\n']);
   expect(await changed.locator('ins').allTextContents()).toEqual(['+ Sends their name to me first.\n']);
   expect(await axe(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Approve and accept the change' }).click();
-  expect(await waiting).toMatchObject({ status: 'success' });
   // The call goes on before the definition is stored.
-  await page.getByRole('status').getByText('Approved').waitFor();
+  await Promise.all([
+    page.getByRole('status').getByText('Approved').waitFor(),
+    page.getByRole('button', { name: 'Approve and accept the change' }).click(),
+  ]);
+  expect(await waiting).toMatchObject({ status: 'success' });
   expect(await greet()).toMatchObject({ status: 'success' });
 });

@@ -119,6 +119,9 @@ test('[ALERT-4] a tool that begins to fail is on Home, with a link to its failed
 test('[DASH-17] tools that come while one looks are found by meaning as soon as they are embedded, and Home and Search say so', async () => {
   const query = 'say the same text once more';
   const [home, found] = [await dashboard.open('/'), await dashboard.open(href.search(query))];
+  // The news is told by what is there when it comes.
+  await home.getByLabel('Describe what you want to do').waitFor();
+  await found.getByLabel('What do you want to do').waitFor();
   for (const page of [home, found]) await page.getByText('Live', { exact: true }).waitFor();
   const file = join(dashboard.data, '..', 'pml.json');
   const config = JSON.parse(await readFile(file, 'utf8'));

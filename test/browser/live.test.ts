@@ -3,10 +3,13 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { useDashboard } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
 
-const dashboard = useDashboard();
-/** What a browser says of a gateway that is away. */
-const AWAY = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/;
+// It is started again there: a port that the system gave might be somebody else's by then.
+const dashboard = useDashboard({ port: await freePort() });
+/** What a browser says of a gateway that is away, or about to go. */
+const AWAY =
+  /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/;
 
 const run = (intent: string, code = 'return 1') => dashboard.api<Execution>('/execute', { code, intent });
 const latestRuns = (page: Page) => page.getByRole('table', { name: 'Latest runs' });
@@ -98,6 +101,22 @@ test('[DASH-6] a burst of events is drawn at most once per frame, and none is lo
     return { changes, frames };
   });
   expect(changes).toBeLessThanOrEqual(frames);
+});
+
+test('[DASH-6] what happens while a page begins to load is not lost', async () => {
+  const page = await dashboard.open('/no/such/page');
+  await page.getByText('Page not found').waitFor();
+  // The answer that tells from where to follow events comes last.
+  const ended = Promise.withResolvers<void>();
+  await page.route('**/api/live', async (route) => {
+    await ended.promise;
+    await route.continue();
+  });
+  await page.goto(`${dashboard.url}/`);
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  await run('while it begins to load');
+  ended.resolve();
+  await latestRuns(page).getByText('while it begins to load').waitFor();
 });
 
 test('[DASH-88] a page of before an update loads itself again when a file of it is gone', async () => {

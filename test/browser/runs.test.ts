@@ -5,10 +5,12 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { axe, useDashboard } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
 import { heldFile } from '../support/held-file.ts';
 import { NARROW } from '../support/launch-browser.ts';
 
-const dashboard = useDashboard();
+// It is started again there: a port that the system gave might be somebody else's by then.
+const dashboard = useDashboard({ port: await freePort() });
 
 interface Answer {
   readonly status: string;

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Capabilities, Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href, PAGES } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
@@ -89,13 +89,21 @@ test('[DASH-2] every page has an address of its own, in the navigation and on th
 
 /** Every page with something on it, and one thing of each kind. */
 async function addresses(): Promise<string[]> {
-  const code = 'const { entities } = await mcp.memory.read_graph({}); return entities.length';
+  const code =
+    'const { entities } = await mcp.memory.read_graph({}); return entities.map(({ name }) => name).length';
   const runs = [];
   for (let i = 0; i < 2; i++) {
     runs.push(await dashboard.api<Execution>('/execute', { code, intent: 'count what is remembered' }));
   }
   await dashboard.api('/execute', { code: 'throw new Error("no")', intent: 'fail' });
-  const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
+  // It is learned after the answer.
+  const slug = await vi.waitFor(
+    async () => {
+      const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
+      return capabilities.find(({ state }) => state === 'active')!.slug;
+    },
+    { timeout: 60_000, interval: 100 },
+  );
   const trace = runs.at(-1)?.trace_id ?? '';
   return [
     ...PAGES.map(({ path }) => path),
@@ -103,7 +111,7 @@ async function addresses(): Promise<string[]> {
     href.graph({ run: trace }),
     href.graph({ node: 'memory:read_graph' }),
     href.search('read a file'),
-    ...capabilities.slice(0, 1).map(({ slug }) => href.capability(slug)),
+    href.capability(slug),
   ];
 }
 

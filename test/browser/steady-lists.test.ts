@@ -18,6 +18,8 @@ async function placeOf(locator: Locator): Promise<{ top: number; isSame: () => P
 async function untilStill(page: Page): Promise<void> {
   await page.getByText('Live', { exact: true }).waitFor();
   await page.getByLabel('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+  // A figure that comes later may take two lines.
+  await page.locator('.figure-wait').first().waitFor({ state: 'detached' });
 }
 
 async function point(page: Page, target: Locator): Promise<void> {

@@ -97,12 +97,12 @@ export function sandboxLimitsContract(run: RunCode, create: () => Sandbox): void
           const again = hold();
           release();
           release();
-          await pause(2_200);
+          await pause(5_200);
           again();
           return 'answered';
         },
       });
-      expect(returned(await run('return await mcp.a.ask();', asking, options({ wallMs: 2_000 })))).toBe(
+      expect(returned(await run('return await mcp.a.ask();', asking, options({ wallMs: 5_000 })))).toBe(
         'answered',
       );
     });

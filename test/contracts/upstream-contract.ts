@@ -137,8 +137,8 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
       const reply = await upstream.callTool(
         'bench',
         'progress',
-        { steps: 8, ms: 250 },
-        { timeoutMs: 1_800, onProgress: (progress) => told.push(progress) },
+        { steps: 8, ms: 400 },
+        { timeoutMs: 3_000, onProgress: (progress) => told.push(progress) },
       );
       expect(reply).toMatchObject({ ok: true });
       expect(told.map(({ progress }) => progress)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -186,10 +186,10 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
         ask: (_method, _params, signal) =>
           new Promise((resolve, reject) => {
             signal.addEventListener('abort', () => reject(signal.reason));
-            setTimeout(() => resolve({ action: 'decline' }), 1_700);
+            setTimeout(() => resolve({ action: 'decline' }), 3_200);
           }),
       };
-      const options = { client: slow, timeoutMs: 1_500 };
+      const options = { client: slow, timeoutMs: 3_000 };
       const reply = await upstream.callTool('bench', 'ask', { question: 'well?' }, options);
       expect(reply.ok ? textOf(reply.value) : reply.error).toBe('{"action":"decline"}');
     });

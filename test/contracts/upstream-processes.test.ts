@@ -53,7 +53,10 @@ describe('a process that fails', () => {
   }
 
   test('[UP-17] one that never answers is given up, with what it wrote, and ended', async () => {
-    const { upstream, dataDir } = open([stdioServer('mute', 'mute')], { startMs: 5_000, probeMs: 300 });
+    // Without a module to load, it has written long before it is given up.
+    const words = 'process.stderr.write("I will never answer\\n"); process.stdin.resume();';
+    const mute = commandServer('mute', ['-e', words]);
+    const { upstream, dataDir } = open([mute], { startMs: 5_000, probeMs: 300 });
     const reply = await upstream.callTool('mute', 'echo', {});
     expect(reply).toMatchObject({
       ok: false,

@@ -132,12 +132,9 @@ test('[APPROVE-11] the time set for a call bounds the wait for a person, also wi
   expect(tooled.status).toBe('approval_required');
   // Its time begins with a process that is there already.
   expect((await gateway.executeCode({ code: 'return 1' }, NOBODY)).status).toBe('success');
-  for (const code of [
-    'return await mcp.desk.write({})',
-    'const a = 1 + 1; return await mcp.desk.write({a})',
-  ]) {
-    expect((await gateway.executeCode({ code, timeoutMs: 2_000 }, NOBODY)).status).toBe('approval_required');
-  }
+  const codes = ['return await mcp.desk.write({})', 'const a = 1 + 1; return await mcp.desk.write({a})'];
+  const coded = codes.map((code) => gateway.executeCode({ code, timeoutMs: 6_000 }, NOBODY));
+  for (const { status } of await Promise.all(coded)) expect(status).toBe('approval_required');
 });
 
 describe('changed definitions', () => {

@@ -130,9 +130,10 @@ return [text, gone];`;
 });
 
 describe('errors', () => {
-  const run = async (code: string): Promise<RunResult & { traced: boolean }> => {
+  const run = async (code: string, limits = {}): Promise<RunResult & { traced: boolean }> => {
     const { server } = files();
-    const { gateway, store } = await testGateway({ servers: [server] });
+    const sandbox = { ...settingsFor([]).sandbox, ...limits };
+    const { gateway, store } = await testGateway({ servers: [server], settings: { sandbox } });
     const made = await gateway.executeCode({ code }, NOBODY);
     const trace = await store.traces.get(made.traceId ?? '');
     return { ...made, traced: trace?.success === false && trace.errorMessage === made.error?.message };
@@ -189,13 +190,18 @@ return names;`);
     ['a returned function', 'return () => 1', /function/],
     ['a nested function', 'return { a: [() => 1] }', /a\[0\].*function|function.*a\[0\]/],
     ['a cycle', 'const a = {}; a.self = a; return a', /cycle|circular|itself/i],
-    ['a loop without end', 'for (;;) {}', /longer than|cpu/i],
     ['too many calls', 'for (let i = 0; i < 500; i++) await mcp.fs.read({ path: "a" })', /calls_total|100/],
   ])('[CODE-7] %s is told in clear words and traced', async (_, code, message) => {
     const failed = await run(code);
     expect(failed.status).toBe('error');
     expect(failed.error?.message).toMatch(message);
     expect(failed.traced).toBe(true);
+  });
+
+  test('[CODE-7] a loop without end is told in clear words and traced', async () => {
+    const failed = await run('for (;;) {}', { cpuMs: 500 });
+    expect(failed).toMatchObject({ status: 'error', traced: true });
+    expect(failed.error?.message).toMatch(/cpu_ms/);
   });
 
   test('[CODE-7] long code runs, a megabyte is refused', async () => {

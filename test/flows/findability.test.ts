@@ -7,8 +7,12 @@ import { WasmVectorIndex } from '../../src/core/retrieval/wasm-vector-index.ts';
 import { toolText } from '../../src/core/retrieval/words.ts';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../src/core/vocabulary/tool-definition.ts';
-import { createSearchIndex, type SearchIndex } from '../../src/engine/catalogue/catalogue.ts';
-import { type SearchHit, search } from '../../src/engine/catalogue/search.ts';
+import {
+  createSearchIndex,
+  type SearchHit,
+  type SearchIndex,
+  search,
+} from '../../src/engine/catalogue/search.ts';
 import { serverlessGateway } from '../support/hand-made-gateway.ts';
 import { callTool, connectClient, fetchInto, openEndpoints } from '../support/mcp-endpoints.ts';
 

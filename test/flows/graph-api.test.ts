@@ -174,7 +174,7 @@ test('[GRAPHUSE-2] what is not known is 404 with the nearest name, what is missi
   expect(await get('path?from=fs:raed&to=fs:write')).toMatchObject({
     status: 404,
     body: {
-      error: { code: 'not_found', message: 'The graph knows no fs:raed', hint: 'Did you mean fs:read?' },
+      error: { code: 'not_found', message: 'fs:raed is not in the graph', hint: 'Did you mean fs:read?' },
     },
   });
   expect((await get('path?from=read&to=fs:write')).body.error.hint).toBe('Did you mean fs:read?');

@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { listLogins } from '../../src/operations/list-logins.ts';
 import { logOut } from '../../src/operations/log-out.ts';
-import { type OperationContext, Reading } from '../../src/operations/operation-context.ts';
+import type { OperationContext } from '../../src/operations/operation-context.ts';
 import { revokeLogin } from '../../src/operations/revoke-login.ts';
-import { createLogins } from '../../src/surfaces/http/access.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
+import { createLogins } from '../../src/surfaces/http/logins.ts';
 import { startHttp } from '../support/http-gateway.ts';
 
 async function gateway(options: { now?: () => number } = {}) {
@@ -16,7 +16,7 @@ async function gateway(options: { now?: () => number } = {}) {
     lastEventId: () => 'test.0',
     liveRuns: () => new Map(),
     serverLogins: new Map(),
-    reading: new Reading(),
+    reading: { sessions: 0, characters: 0, direct: 0 },
   };
   const operations = [listLogins, revokeLogin, logOut];
   const api = createApi(context.gateway, { log: () => {} }, { operations, context });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FULL_SCOPE, type KeyScope, type UsageLimit } from '../../src/core/vocabulary/key-scope.ts';
 import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Caller } from '../../src/engine/gateway.ts';
@@ -6,6 +6,10 @@ import type { JsonObject, Store } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { testGateway, tool } from '../support/test-gateway.ts';
+
+// A budget begins anew at midnight, also in the middle of a test.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-15T10:00:00Z') }));
+afterEach(() => void vi.useRealTimers());
 
 const keyed = (scope: Partial<KeyScope>, sessionId: string | null = null): Caller => {
   const who: Principal = {
@@ -141,7 +145,7 @@ test('[SCOPE-6] the same call is refused after so many same answers, however its
   const refused = await call(breaking(), other);
   expect(refused.error).toMatchObject({
     code: 'rate_limited',
-    message: 's:a would go on with a loop: the same call came 3 times in a row, and gave the same answers',
+    message: 's:a would continue a loop: the same call came 3 times in a row, and gave the same answers',
     hint: expect.stringContaining('wait 30 s before the same call'),
   });
   expect(calls).toHaveLength(3);

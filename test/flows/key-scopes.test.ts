@@ -74,7 +74,7 @@ test('[SCOPE-2] nothing that a key sends reaches a tool outside of its scope: to
   for (const name of ['vault:open_safe', 'vault__open_safe', 'mcp__vault__open_safe', 'vault.open_safe'])
     expect((await run({ tool: name, arguments: {} })).error).toMatchObject({
       code: 'forbidden',
-      message: expect.stringContaining('outside of what key "narrow" may use'),
+      message: expect.stringContaining('outside what key "narrow" may use'),
       hint: expect.stringContaining('pml_search_tools'),
     });
   // A bare name is of no tool that this key has.
@@ -89,7 +89,7 @@ test('[SCOPE-2] nothing that a key sends reaches a tool outside of its scope: to
     for (const as_plan of [false, true]) expect((await run({ code, as_plan })).status).not.toBe('success');
   const caught =
     'try { return await mcp.vault.open_safe({}) } catch (error) { return String(error.message) }';
-  expect((await run({ code: caught })).result).toContain('outside of what key');
+  expect((await run({ code: caught })).result).toContain('outside what key');
   expect((await run({ capability: slug })).error.code).toBe('not_found');
   expect((await run({}, `/api/capabilities/${slug}/run`)).error.code).toBe('not_found');
   const plans: JsonObject[] = [
@@ -122,7 +122,7 @@ test('[SCOPE-2] nor does anything on the native lane, a transparent endpoint, th
   await expect(connect(narrow, '/mcp/servers/vault')).rejects.toThrow('not found');
   const shelf = await connect(narrow, '/mcp/servers/shelf');
   expect((await shelf.listTools()).tools.map(({ name }) => name)).toEqual(['look']);
-  expect((await callTool(shelf, 'burn', {})).content[0]!.text).toContain('outside of what key');
+  expect((await callTool(shelf, 'burn', {})).content[0]!.text).toContain('outside what key');
   const client = await connect(narrow);
   await expect(rawRequest(client, 'prompts/get', { name: 'vault:rob_vault' })).rejects.toThrow('outside');
   await expect(rawRequest(client, 'resources/read', { uri: 'pml://vault/gold://vault' })).rejects.toThrow(
@@ -226,7 +226,7 @@ test('[SCOPE-7] a run stays within the scope of the key that began it, whoever t
   await ask(operator, 'POST', `/api/runs/${run_id}/approve`);
   const resumed = (await ask(operator, 'POST', `/api/runs/${run_id}/resume`)).body;
   expect(resumed.results).toMatchObject({ a: { status: 'success' }, b: { status: 'error' } });
-  expect(JSON.stringify(resumed.results.b)).toContain('outside of what key');
+  expect(JSON.stringify(resumed.results.b)).toContain('outside what key');
   expect(calls).toEqual([]);
 });
 

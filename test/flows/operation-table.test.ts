@@ -11,7 +11,7 @@ import { operationClient } from '../../src/operations/operation-client.ts';
 import { operationContext } from '../../src/operations/operation-context.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
-import { routeRights } from '../../src/surfaces/http/guard.ts';
+import { routeRights } from '../../src/surfaces/http/create-app.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
 import { handMadeGateway, serverlessGateway } from '../support/hand-made-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { routeRights } from '../../src/surfaces/http/guard.ts';
+import { routeRights } from '../../src/surfaces/http/create-app.ts';
 import { OWNER_TOKEN } from '../support/http-gateway.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
 import { peopleGateway } from '../support/people-gateway.ts';

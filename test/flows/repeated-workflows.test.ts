@@ -157,7 +157,7 @@ describe('a workflow', () => {
       inputs: [],
       tasks: [task('t1', { tool: 'lab:weigh', arguments: secret })],
     });
-    expect(await refused(replayed(hidden))).toContain('what t1 is to do held secrets');
+    expect(await refused(replayed(hidden))).toContain('task t1 contained secrets');
     const programs = (await recorded(PLAN)).taskResults.map((one) => {
       const { programs: _, ...rest } = one as { programs?: unknown };
       return rest;

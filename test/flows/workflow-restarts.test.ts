@@ -159,7 +159,7 @@ test('[FLOW-26] secrets of a plan and of results are not kept; a run that needs 
     status: 'error',
     results: {
       b: { status: 'success' },
-      c: unavailable(/^What c is to do held secrets/),
+      c: unavailable(/^Task c cannot continue: it contained secrets/),
       d: unavailable(/^The result of lost/),
     },
   });

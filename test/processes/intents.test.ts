@@ -124,7 +124,7 @@ test('[INTENT-5] [INTENT-8] what was suggested is run by its id, by whoever deci
   const { suggestion } = await gateway.executeIntent(CALL, AGENT);
   const misspelt = { path: 'y.md', paht: 'z.md' };
   await expect(gateway.executeSuggestion(suggestion.id!, misspelt, AGENT)).rejects.toThrow(
-    'The suggestion has no argument "paht", or several',
+    'The suggestion has no argument "paht", or more than one',
   );
   const made = await gateway.executeSuggestion(suggestion.id!, { path: 'y.md' }, AGENT);
   expect(made).toMatchObject({ status: 'success' });

@@ -296,11 +296,11 @@ test('[UP-48] a call is ended when its time is over, whatever progress it makes'
   const gateway = await gatewayOver([stdioServer('bench', 'legacy')]);
   const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'modern' });
   let told = 0;
-  const slow = { tool: 'bench:progress', arguments: { steps: 1_000, ms: 20 }, timeout_ms: 2_000 };
+  const slow = { tool: 'bench:progress', arguments: { steps: 1_000, ms: 20 }, timeout_ms: 5_000 };
   const answer = await callTool(client, 'pml_execute', slow, { onprogress: () => void told++ });
   expect(answer.structuredContent).toMatchObject({
     status: 'error',
-    error: { code: 'upstream_timeout', message: expect.stringContaining('did not end within 2000 ms') },
+    error: { code: 'upstream_timeout', message: expect.stringContaining('did not end within 5000 ms') },
   });
   expect(told).toBeGreaterThan(0);
   const seen = async () =>

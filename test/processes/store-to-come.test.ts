@@ -21,7 +21,7 @@ async function at(url: string, waitMs: number): Promise<string[]> {
 test('[TEAM-15] pml serve waits for a PostgreSQL that is away, alive and not ready, and starts when it is there', async () => {
   const server = await startPostgres();
   onTestFinished(server.dispose);
-  process.kill(await server.pid(), 'SIGKILL');
+  await server.crash();
   const port = await freePort();
   const starting = launchPml(['serve', '--port', `${port}`, ...(await at(server.url, 110_000))]);
   const status = async (path: string) => {
@@ -55,7 +55,7 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
 
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [LAUNCHER, 'stdio', ...(await at(nobody, 8_000))],
+    args: [LAUNCHER, 'stdio', ...(await at(nobody, 15_000))],
     env: PASSED_ON,
     stderr: 'pipe',
   });
@@ -74,5 +74,7 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
     expect.stringContaining('is not available'),
   ]);
   await ended;
-  expect(said).toMatch(/retrying for \d+ s.*is not available: .* waited 8 s.*store\.wait_ms/s);
+  await expect
+    .poll(() => said)
+    .toMatch(/retrying for \d+ s.*is not available: .* waited 15 s.*store\.wait_ms/s);
 }, 120_000);

@@ -1,8 +1,7 @@
 import { operationAnswers } from '../../src/operations/bridged-operations.ts';
 import type { OperationContext } from '../../src/operations/operation-context.ts';
-import { type Access, type AccessOptions, createAccess } from '../../src/surfaces/http/access.ts';
 import { type AppOptions, createApp } from '../../src/surfaces/http/create-app.ts';
-import { hostsOf } from '../../src/surfaces/http/guard.ts';
+import { type Access, type AccessOptions, createAccess, hostsOf } from '../../src/surfaces/http/guard.ts';
 import { type Listener, listen } from '../../src/surfaces/http/listen.ts';
 
 export const OWNER_TOKEN = 'token-of-the-owner';

@@ -39,8 +39,10 @@ const DEFAULTS = {
    */
   guardStaleMs: 5_000,
   guardRetries: { retries: 60, minTimeout: 20, maxTimeout: 200 },
-  /** Milliseconds to wait for a starting or ending holder to publish its port. */
-  waitMs: 15_000,
+  /** Milliseconds to wait for a starting holder to publish its port, or for an ending one to let go. */
+  waitMs: 60_000,
+  /** Milliseconds that a process which was handed the folder has to publish its port. */
+  successorMs: 15_000,
   pollMs: 50,
 };
 
@@ -149,7 +151,7 @@ export function processStart(pid: number): string | null {
 
 /** The next holder after this process has released the lock; null if none appears in time. */
 export async function awaitSuccessor(dir: string): Promise<(Holder & { readonly port: number }) | null> {
-  for (let waited = 0; waited < DEFAULTS.waitMs; waited += DEFAULTS.pollMs) {
+  for (let waited = 0; waited < DEFAULTS.successorMs; waited += DEFAULTS.pollMs) {
     const holder = await readHolder(dir);
     if (holder && holder.port !== null && holder.pid !== process.pid && isAlive(holder)) {
       return { ...holder, port: holder.port };

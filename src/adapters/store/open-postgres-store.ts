@@ -87,7 +87,7 @@ function connect(url: string, limits: pg.PoolConfig): Kysely<Database> {
   const whole = {
     options: pool.options,
     connect: () => pool.connect(),
-    // The pool itself ends before its connections do: whoever asks the server next would find them there.
+    // The pool itself ends before its connections do: who asks the server next would find them there.
     async end() {
       await pool.end();
       await Promise.race([Promise.all(open), setTimeout(DEFAULTS.endMs, undefined, { ref: false })]);

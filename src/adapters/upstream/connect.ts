@@ -23,7 +23,7 @@ const DEFAULTS = {
    * A server that does not answer the first request of the 2026-07-28 era within this time is treated as
    * legacy.
    */
-  probeMs: 10_000,
+  probeMs: 20_000,
   /** For a legacy event stream; a server that restarts is back within this time. */
   streamRetry: {
     initialReconnectionDelay: 500,

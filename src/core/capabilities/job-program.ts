@@ -2,6 +2,7 @@ import { callSpans } from '../tracing/derive-trace.ts';
 import { type JobStep, jobEvents, jobValueFlow } from '../tracing/jobs.ts';
 import type { ExecutionTrace } from '../vocabulary/execution-trace.ts';
 import { kindOf, splitToolId, type ToolId } from '../vocabulary/ids.ts';
+import { isJsonObject } from '../vocabulary/read-wire.ts';
 
 const DEFAULTS = {
   /** A single call needs no program. */
@@ -17,7 +18,7 @@ export function jobProgram(job: readonly (JobStep & Pick<ExecutionTrace, 'events
   const events = jobEvents(job);
   const calls = callSpans(events).filter(({ start, end }) => start.parentTraceId === null && end?.success);
   if (calls.length < DEFAULTS.leastCalls) return null;
-  if (calls.some(({ start }) => kindOf(start.node) !== 'tool' || !isRecord(start.args))) return null;
+  if (calls.some(({ start }) => kindOf(start.node) !== 'tool' || !isJsonObject(start.args))) return null;
   const place = new Map(calls.map(({ start }, i) => [start.traceId, i]));
   const flows = jobValueFlow(job, events).filter(
     ({ isPart, isInside, line, beside, fromTraceId }) =>
@@ -68,10 +69,6 @@ function calleeOf(tool: string): string {
   return `mcp${member(server)}${member(name)}`;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** By call: what its result is called, after its tool, with a number where another has the name already. */
 function namesOf(calls: readonly ProgramCall[]): string[] {
   const taken = new Map<string, number>();
@@ -98,7 +95,7 @@ function printed(value: unknown, path: string, call: ProgramCall, names: readonl
   if (Array.isArray(value)) {
     return `[${value.map((each, i) => printed(each, `${path}[${i}]`, call, names)).join(', ')}]`;
   }
-  if (!isRecord(value)) return JSON.stringify(value) ?? 'undefined';
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'undefined';
   const fields = Object.entries(value).map(([key, each]) => {
     const isName = PATH_NAME.test(key);
     const at = isName ? (path === '' ? key : `${path}.${key}`) : `${path}[${quoted(key)}]`;

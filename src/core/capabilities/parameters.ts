@@ -35,7 +35,7 @@ export function mergeObservation(learned: readonly LearnedSlot[], run: Template)
   const merged = learned.map((slot, index): LearnedSlot => {
     const other = run.slots[index];
     if (other?.kind !== slot.kind || run.slots.length !== learned.length) {
-      throw new PmlError('internal', `Literal ${index} is missing from the other program: they differ`);
+      throw new PmlError('internal', `The programs differ: literal ${index} is missing from the other one`);
     }
     const isNew = ![slot.value, ...slot.seen].some((value) => isSame(value, other.value));
     const seen = isNew && slot.seen.length < DEFAULTS.maxSeen ? [...slot.seen, other.value] : slot.seen;

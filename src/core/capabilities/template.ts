@@ -73,7 +73,7 @@ const TOO_LONG: ErrorShape = {
 const TOO_DEEP: ErrorShape = {
   code: 'too_large',
   message: 'The code is nested too deeply to be compared with others',
-  hint: 'Take it apart into variables or functions.',
+  hint: 'Split it into variables or functions.',
 };
 
 function readTemplate({ program, body, offset }: ParsedProgram): Template {

@@ -1,6 +1,7 @@
 import { EDGE_TYPES, type EdgeType } from '../vocabulary/edge.ts';
 import { parseToolId, type ToolId } from '../vocabulary/ids.ts';
 import { PmlError } from '../vocabulary/pml-error.ts';
+import { isJsonObject } from '../vocabulary/read-wire.ts';
 
 const DEFAULTS = { type: 'dependency' as EdgeType };
 
@@ -26,8 +27,8 @@ export interface TemplateEdge {
 export function readTemplates(file: unknown): TemplateEdge[] {
   const problems: string[] = [];
   const edges = new Map<string, TemplateEdge>();
-  const templates = isRecord(file) ? file.templates : undefined;
-  if (!isRecord(templates)) problems.push('"templates" must be a map of names to templates');
+  const templates = isJsonObject(file) ? file.templates : undefined;
+  if (!isJsonObject(templates)) problems.push('"templates" must be a map of names to templates');
   else {
     for (const [name, template] of Object.entries(templates)) {
       for (const edge of readTemplate(`templates.${name}`, template, problems)) {
@@ -44,7 +45,7 @@ export function readTemplates(file: unknown): TemplateEdge[] {
 }
 
 function readTemplate(at: string, template: unknown, problems: string[]): TemplateEdge[] {
-  if (!isRecord(template) || !Array.isArray(template.edges)) {
+  if (!isJsonObject(template) || !Array.isArray(template.edges)) {
     problems.push(`${at} needs a list "edges"`);
     return [];
   }
@@ -70,8 +71,4 @@ function readEdge(at: string, edge: unknown, given: unknown, problems: string[])
     problems.push(`${at}: ${PmlError.from(error).message}`);
   }
   return undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

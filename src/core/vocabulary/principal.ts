@@ -27,11 +27,6 @@ export interface Principal {
   readonly clientId?: string;
 }
 
-/** Whether two requests come from the same caller: a client does not share what its user's key has opened. */
-export function isSameCaller(a: Principal, b: Principal): boolean {
-  return a.keyId === b.keyId && a.clientId === b.clientId;
-}
-
 export const VISIBILITIES = ['private', 'shared'] as const;
 
 export type Visibility = (typeof VISIBILITIES)[number];

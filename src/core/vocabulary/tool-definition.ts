@@ -27,9 +27,3 @@ export interface ToolDefinition {
 export function mayBeCalledTwice({ annotations }: Pick<ToolDefinition, 'annotations'>): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }
-
-/** The server runs the tool as a task of revision 2025-11-25, and refuses a plain call. */
-export function needsTask({ otherFields }: Pick<ToolDefinition, 'otherFields'>): boolean {
-  const { taskSupport } = (otherFields?.execution ?? {}) as { readonly taskSupport?: unknown };
-  return taskSupport === 'required';
-}

@@ -17,10 +17,7 @@ export interface ParentSpan {
   readonly flags: number;
 }
 
-const DEFAULTS = { stateLength: 512 };
-
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-const STATE = /^[\x20-\x7e]+$/;
 const ZEROS = /^0+$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const SAMPLED = 1;
@@ -31,17 +28,6 @@ export function parentSpanOf(traceparent: unknown): ParentSpan | null {
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent) ?? [];
   if (traceId === '' || ZEROS.test(traceId) || ZEROS.test(spanId)) return null;
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
-}
-
-/** What a client says in `_meta`; an invalid context counts as none. */
-export function traceContextIn(meta: {
-  readonly traceparent?: unknown;
-  readonly tracestate?: unknown;
-}): TraceContext | null {
-  const { traceparent, tracestate } = meta;
-  if (parentSpanOf(traceparent) === null) return null;
-  const isState = typeof tracestate === 'string' && tracestate.length <= DEFAULTS.stateLength;
-  return { traceparent: String(traceparent), ...(isState && STATE.test(tracestate) && { tracestate }) };
 }
 
 /** The trace of a run that no client has put into one; null where the caller named the run in another way. */

@@ -7,7 +7,6 @@ import {
   loopOf,
   withAnswered,
 } from '../../core/policy/repeated-calls.ts';
-import { limitsOf, loopsOf } from '../../core/policy/within-scope.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { UsageLimit, UsageUnit } from '../../core/vocabulary/key-scope.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
@@ -16,6 +15,7 @@ import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import { estimateTokens } from '../../core/vocabulary/text.ts';
 import type { Caller } from '../caller.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import { limitsOf, loopsOf } from '../people/roles.ts';
 import { type Usage, windowEnd } from '../ports.ts';
 
 const DEFAULTS = {
@@ -248,7 +248,7 @@ function repeated(tool: ToolId, { period, rounds, isSameAnswer }: Loop): ErrorSh
     : 'which is too often even where the answers differ';
   return {
     code: 'rate_limited',
-    message: `${tool} would go on with a loop: ${what} came ${rounds} times in a row, ${answers}`,
-    hint: `Do something else: change the arguments, use another tool, or go on with the answer you have. To look again later, wait ${LOOP_GAP_MS / 1_000} s before the same call.`,
+    message: `${tool} would continue a loop: ${what} came ${rounds} times in a row, ${answers}`,
+    hint: `Do something else: change the arguments, use another tool, or continue with the answer you have. To look again later, wait ${LOOP_GAP_MS / 1_000} s before the same call.`,
   };
 }

@@ -4,8 +4,8 @@ import { addLeaves } from '../../core/tracing/found-secrets.ts';
 import { blockText, blockValue } from '../../core/tracing/read-values.ts';
 import { classifyError, type Recorder } from '../../core/tracing/recorder.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { weighJson } from '../../core/vocabulary/read-wire.ts';
-import { mayBeCalledTwice, needsTask, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import { isJsonObject, weighJson } from '../../core/vocabulary/read-wire.ts';
+import { mayBeCalledTwice, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import { contextOfCall, type TraceContext } from '../../core/vocabulary/trace-context.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
@@ -223,7 +223,7 @@ export function notAllowed({ id }: ToolDefinition, { reason }: Verdict): ErrorSh
 }
 
 function notAgain(id: string): ErrorShape {
-  return { code: 'forbidden', message: `${id} was not called by the run that this one repeats` };
+  return { code: 'forbidden', message: `The run that this one repeats did not call ${id}` };
 }
 
 function notByItself(why: string): ErrorShape {
@@ -277,6 +277,12 @@ async function callUpstream(
   return await send();
 }
 
+/** The server runs the tool as a task of revision 2025-11-25, and refuses a plain call. */
+function needsTask({ otherFields }: Pick<ToolDefinition, 'otherFields'>): boolean {
+  const { taskSupport } = (otherFields?.execution ?? {}) as { readonly taskSupport?: unknown };
+  return taskSupport === 'required';
+}
+
 /** What is not the result of a tool is a failure of its server. */
 function soundReply(tool: ToolDefinition, reply: UpstreamReply<ToolResult>): UpstreamReply<ToolResult> {
   const fault = reply.ok ? faultOf(reply.value) : null;
@@ -286,16 +292,12 @@ function soundReply(tool: ToolDefinition, reply: UpstreamReply<ToolResult>): Ups
 }
 
 function faultOf(result: ToolResult): string | null {
-  if (!isObject(result)) return 'it is not an object';
+  if (!isJsonObject(result)) return 'it is not an object';
   const { content = [] } = result;
   if (!Array.isArray(content)) return '"content" is not a list';
-  if (!content.every(isObject)) return 'a block of "content" is not an object';
+  if (!content.every(isJsonObject)) return 'a block of "content" is not an object';
   const { depth } = weighJson(result);
   return depth > DEFAULTS.maxDepth ? `it is nested ${depth} levels deep` : null;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 type RecordLevel = 'none' | 'metadata' | 'full';

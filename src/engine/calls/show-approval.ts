@@ -52,8 +52,8 @@ export function showApproval(
 /** What nobody can be shown whole, nobody can approve. */
 export function mustBeShown({ id, node, isExact }: ShownApproval): void {
   if (isExact !== false) return;
-  throw new PmlError('not_available', `What ${node} would be called with is not known whole here (${id})`, {
-    hint: 'Only the gateway that asked has all of it, while it runs. Reject it, or let the call be made again.',
+  throw new PmlError('not_available', `The full arguments of ${node} are not known here (${id})`, {
+    hint: 'Only the gateway that asked knows them, while it runs. Reject the call, or let it be made again.',
   });
 }
 

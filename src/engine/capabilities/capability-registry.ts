@@ -1,5 +1,4 @@
 import { quarantineReason } from '../../core/capabilities/lifecycle.ts';
-import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { nearestName } from '../../core/retrieval/words.ts';
 import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
@@ -10,7 +9,7 @@ import { isEnd } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
 import type { Catalogue, CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import { maySee } from '../people/roles.ts';
+import { hidesTools, maySee, mayUseTool } from '../people/roles.ts';
 import type { Capability } from '../ports.ts';
 
 /** Capabilities as they are looked up. */

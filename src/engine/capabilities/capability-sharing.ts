@@ -23,8 +23,8 @@ export function shared(
   { who }: Pick<Caller, 'who'>,
 ): Capability {
   if (who && capability.owner !== who.user && !may(who, 'manage')) {
-    throw new PmlError('forbidden', `${capability.slug} is another user's`, {
-      hint: 'Its user or an operator may share it.',
+    throw new PmlError('forbidden', `${capability.slug} belongs to another user`, {
+      hint: 'Its owner or an operator can share it.',
     });
   }
   return withOwnership(capability, { owner: capability.owner, visibility: 'shared' }, registry, crypto);
@@ -57,7 +57,7 @@ function withOwnership(
   const codeHash = hashFor(identity.value.codeHash, ownership, crypto);
   const twin = registry.byCodeHash(codeHash);
   if (twin && twin.id !== capability.id) {
-    throw new PmlError('store_conflict', `The same code is there already, as ${twin.slug}`, {
+    throw new PmlError('store_conflict', `The same code already exists as ${twin.slug}`, {
       hint: `Forget one of them, for example with "pml capability forget ${capability.slug}".`,
     });
   }

@@ -43,7 +43,7 @@ const DEFAULTS = {
   runIds: 10,
   /** What a replay may cost: calls, and milliseconds of the first run. */
   replayCalls: 20,
-  replayMs: 5_000,
+  replayMs: 15_000,
 };
 
 export interface CapabilityLessons {

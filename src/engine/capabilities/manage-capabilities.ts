@@ -142,7 +142,7 @@ function skillEvidence(
 function renamed(capability: Capability, to: string, registry: CapabilityRegistry): Capability {
   if (!isSlug(to) || isReserved(to)) {
     throw new PmlError('invalid_argument', `"${to}" cannot name a capability`, {
-      hint: 'Use lower-case letters, digits and "_", beginning with a letter; words of the language are taken.',
+      hint: 'Use lower-case letters, digits and "_", beginning with a letter; reserved words of the language cannot be used.',
     });
   }
   const holder = registry.find(to);
@@ -174,7 +174,7 @@ function taken(
   const { codeHash } = identity.value;
   const known = registry.byCodeHash(codeHash);
   if (known) {
-    throw new PmlError('store_conflict', `This capability is here already, as ${known.slug}`, {
+    throw new PmlError('store_conflict', `This capability already exists as ${known.slug}`, {
       hint: `See it with "pml capability show ${known.slug}".`,
     });
   }

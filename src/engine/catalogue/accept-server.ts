@@ -48,7 +48,7 @@ export async function acceptServer(
   const { ports, catalogue } = scope;
   const changes = await changesOfServer(scope, server);
   if (changes.hash !== hash) {
-    throw new PmlError('store_conflict', `"${server}" changed again meanwhile`, {
+    throw new PmlError('store_conflict', `"${server}" has changed again in the meantime`, {
       hint: 'Look at it again.',
     });
   }

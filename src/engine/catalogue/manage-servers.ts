@@ -1,11 +1,10 @@
-import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Caller } from '../caller.ts';
 import { judge } from '../calls/call-tool.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import { mayReach } from '../people/roles.ts';
+import { hidesTools, mayReach, mayUseTool } from '../people/roles.ts';
 import type {
   JsonObject,
   ServerSettings,
@@ -91,8 +90,7 @@ export function manageServers(
       const words = new Map(records.map(({ name, identity }) => [name, identity.instructions]));
       return serverReports(reached, catalogueFor(catalogue.current(), who?.scope), words);
     },
-    absentServers: async ({ who } = {}) =>
-      (await catalogue.absent()).filter(({ name }) => mayReach(who, name)),
+    absentServers: catalogue.absent,
     async request(server, method, params, caller, meta, passInputRequired) {
       if (!mayReach(caller.who, server)) return outOfReach(caller.who!, server);
       return await upstream.request(server, method, params, {
@@ -150,7 +148,7 @@ export function manageServers(
 }
 
 function outOfReach({ name }: Principal, server: string): Extract<UpstreamReply<never>, { ok: false }> {
-  const message = `Server "${server}" is outside of what key "${name}" may use`;
+  const message = `Server "${server}" is outside what key "${name}" may use`;
   return { ok: false, error: { code: 'forbidden', errorType: 'PERMISSION', message } };
 }
 

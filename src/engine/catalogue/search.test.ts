@@ -9,10 +9,17 @@ import { settingsFor } from '../../../test/support/settings-for.ts';
 import { tool as guestTool, testGateway } from '../../../test/support/test-gateway.ts';
 import { toolText } from '../../core/retrieval/words.ts';
 import { toolId } from '../../core/vocabulary/ids.ts';
-import { createSearchIndex, readCatalogue } from './catalogue.ts';
+import { readCatalogue } from './catalogue.ts';
 import { embedCatalogue } from './embed-catalogue.ts';
-import type { SearchQuery } from './search.ts';
-import { hiddenTools, type LearnedSearch, type SearchGraph, scoreShares, search } from './search.ts';
+import {
+  createSearchIndex,
+  hiddenTools,
+  type LearnedSearch,
+  type SearchGraph,
+  type SearchQuery,
+  scoreShares,
+  search,
+} from './search.ts';
 
 const TOOLS: [server: string, name: string, description: string][] = [
   ['files', 'read_file', 'Reads the text of a file'],

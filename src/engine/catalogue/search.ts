@@ -1,6 +1,7 @@
 import type { RankingReasons } from '../../core/learning/ranker/ranker.ts';
 import { TopK } from '../../core/numeric/top-k.ts';
 import {
+  createWordIndex,
   isNear,
   type QueryCosines,
   type SearchWeights,
@@ -8,12 +9,12 @@ import {
   scoreWords,
   somethingFits,
   type TextScores,
+  type WordIndex,
 } from '../../core/retrieval/text-scores.ts';
-import { clauses, withKinds, words } from '../../core/retrieval/words.ts';
+import { clauses, toolWords, withKinds, words } from '../../core/retrieval/words.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import type { Embedder } from '../ports.ts';
-import type { SearchIndex } from './catalogue.ts';
+import type { Embedder, VectorIndex } from '../ports.ts';
 
 const DEFAULTS = {
   limit: 5,
@@ -27,6 +28,24 @@ const DEFAULTS = {
   /** How far a tool that fits stands above those that do not, by text: learned scores span at least that. */
   span: 0.4,
 };
+
+/** What search, the ranker and plans look into, by place in `tools`; the vectors by id. */
+export interface SearchIndex extends WordIndex {
+  readonly tools: readonly ToolDefinition[];
+  /** Of these tools, in the same order. */
+  readonly ids: readonly ToolId[];
+  /** Of those tools that were embedded. */
+  readonly vectors: VectorIndex;
+}
+
+export function createSearchIndex(tools: readonly ToolDefinition[], vectors: VectorIndex): SearchIndex {
+  return {
+    tools,
+    ids: tools.map(({ id }) => id),
+    ...createWordIndex(tools.map((tool) => ({ ...tool, words: toolWords(tool) }))),
+    vectors,
+  };
+}
 
 export interface SearchQuery {
   readonly query: string;

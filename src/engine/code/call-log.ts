@@ -96,7 +96,7 @@ function createTurns() {
 function differs(before: FinishedCall, node: string): PmlError {
   const what = before.node === node ? `${node} with other arguments` : `${node} instead of ${before.node}`;
   return new PmlError('replay_differs', `The resumed run called ${what}`, {
-    hint: 'What the code does must not change between runs. Run it again from the start.',
+    hint: 'The code must make the same calls in every run. Run it again from the start.',
   });
 }
 

@@ -137,6 +137,12 @@ export function createTape(
   };
 }
 
+/** That a recorded call was not made again; null if all were. */
+export function missingFrom(tape: Pick<Tape, 'left'>): Difference | null {
+  const left = tape.left();
+  return left && { what: 'missing', call: left.id, path: '', recorded: left.node, replayed: null };
+}
+
 export function isDifference(found: TapedCall | Difference): found is Difference {
   return 'what' in found;
 }
@@ -302,6 +308,6 @@ function differs({ what, call, recorded, replayed, path }: Difference): PmlError
     extra: `${call}, which was not recorded`,
   }[what as 'tool' | 'arguments' | 'extra'];
   return new PmlError('replay_differs', `The run called ${told ?? call}`, {
-    hint: 'What comes before must be repeated call for call.',
+    hint: 'The calls before this one must be repeated exactly.',
   });
 }

@@ -33,7 +33,7 @@ export async function checkProgram(scope: RunScope, structure: StaticStructure):
   return {
     code: problems.every(({ code }) => code === 'not_found') ? 'not_found' : 'invalid_argument',
     message: `Nothing was called, because of ${lines.join('; ')}`,
-    hint: 'Look tools and their arguments up with pml_search_tools (in a terminal: pml search --signatures).',
+    hint: 'Look up tools and their arguments with pml_search_tools (in a terminal: pml search --signatures).',
     ...first.node.at,
   };
 }

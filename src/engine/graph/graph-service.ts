@@ -1,7 +1,6 @@
 import { alternativeEdges } from '../../core/graph/alternatives.ts';
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
 import { type Relation, relatedNodes } from '../../core/graph/related-nodes.ts';
-import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { nearestName } from '../../core/retrieval/words.ts';
 import { compareEdges } from '../../core/vocabulary/edge.ts';
 import {
@@ -20,6 +19,7 @@ import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../caller.ts';
 import { type CapabilityRegistry, seenBy } from '../capabilities/capability-registry.ts';
 import { type Catalogue, catalogueFor } from '../catalogue/catalogue.ts';
+import { hidesTools, mayUseTool } from '../people/roles.ts';
 import type { Capability, Embedder, Settings, Store } from '../ports.ts';
 import { explainHyperpath, explainPath, type PathView } from './explain-path.ts';
 import {
@@ -156,8 +156,10 @@ export function createGraphService({
     if (found) return found;
     const slugs = known.all().map(({ slug }) => slug);
     const nearest = nearestName(name, [...graph.nodes(), ...slugs]);
-    throw new PmlError('not_found', `The graph knows no ${name}`, {
-      hint: nearest ? `Did you mean ${nearest}?` : 'Ids read server:tool; capabilities go by their name.',
+    throw new PmlError('not_found', `${name} is not in the graph`, {
+      hint: nearest
+        ? `Did you mean ${nearest}?`
+        : 'Ids have the form server:tool; capabilities are called by their name.',
     });
   }
 

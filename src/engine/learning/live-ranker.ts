@@ -255,7 +255,7 @@ export function createLiveRanker(
   async function trainNow(signal: AbortSignal): Promise<void> {
     if (!(await trainerLock.claim())) {
       throw new PmlError('not_available', 'Another gateway on this store does the training', {
-        hint: 'It trains by itself as runs come in, and what it learns is used here, too.',
+        hint: 'It trains as runs come in, and what it learns is used here as well.',
       });
     }
     const startedAt = clock.monotonic();
@@ -437,7 +437,7 @@ export function createLiveRanker(
       await underWay?.catch(() => {});
       const [latest, before] = await kept.newest(2);
       if (!latest) {
-        throw new PmlError('not_found', 'Nothing has been learned yet that could be gone back on', {
+        throw new PmlError('not_found', 'No training to roll back', {
           hint: 'Run "pml train" first.',
         });
       }

@@ -11,7 +11,6 @@ import type { ParameterSlot, PlanSketch, SketchedTask } from '../../core/plannin
 import { DONE_NODE } from '../../core/planning/suggest/predict-next.ts';
 import { type CoveringCapability, suggestPlan } from '../../core/planning/suggest/suggest-plan.ts';
 import type { Fill } from '../../core/planning/suggest/wire-arguments.ts';
-import { hidesTools, mayUseTool } from '../../core/policy/within-scope.ts';
 import { nearestName } from '../../core/retrieval/words.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
@@ -25,7 +24,7 @@ import { type Catalogue, catalogueFor } from '../catalogue/catalogue.ts';
 import { search } from '../catalogue/search.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { LiveGraph } from '../graph/live-graph.ts';
-import { maySee, sessionOf } from '../people/roles.ts';
+import { hidesTools, maySee, mayUseTool, sessionOf } from '../people/roles.ts';
 import type { Capability, Embedder } from '../ports.ts';
 import { createNextMemory, type NextStep, predictNextStep } from './next-memory.ts';
 import type { Learning } from './open-learning.ts';
@@ -311,7 +310,9 @@ function nodeNamed(
       ...capabilities.map(({ slug }) => slug),
     ]);
     throw new PmlError('not_found', `No tool or capability is called "${name}"`, {
-      hint: nearest ? `Did you mean ${nearest}?` : 'Tools read server:tool; capabilities go by their name.',
+      hint: nearest
+        ? `Did you mean ${nearest}?`
+        : 'Tools have the form server:tool; capabilities are called by their name.',
     });
   }
 }

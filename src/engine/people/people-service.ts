@@ -67,7 +67,7 @@ export function createPeopleService({
       };
       await store.keys.create(key).catch((error: unknown) => {
         if (!(error instanceof PmlError) || error.code !== 'store_conflict') throw error;
-        throw new PmlError('store_conflict', `There is a key "${name}" already`, {
+        throw new PmlError('store_conflict', `A key "${name}" already exists`, {
           hint: `Choose another name, or revoke it with "pml keys revoke ${name}".`,
         });
       });

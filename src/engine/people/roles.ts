@@ -1,7 +1,6 @@
-import { matchesGlob } from '../../core/policy/decide.ts';
-import { hidesTools, mayUseServer, mayUseTool, narrowed } from '../../core/policy/within-scope.ts';
-import type { ToolId } from '../../core/vocabulary/ids.ts';
-import type { Lane } from '../../core/vocabulary/key-scope.ts';
+import { matchesAny, matchesAnyCase, matchesGlob } from '../../core/policy/decide.ts';
+import { splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
+import type { KeyScope, Lane, ScopeRules, UsageLimit } from '../../core/vocabulary/key-scope.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { Ownership, Principal, Role } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../caller.ts';
@@ -41,14 +40,54 @@ export function visibleTo(who: Pick<Principal, 'role' | 'user'>): { readonly vis
   return may(who, 'see_all') ? {} : { visibleTo: who.user };
 }
 
+/** Whether two requests come from the same caller: a client does not share what its user's key has opened. */
+export function isSameCaller(a: Principal, b: Principal): boolean {
+  return a.keyId === b.keyId && a.clientId === b.clientId;
+}
+
 /** Whether there are tools that it may not see: then it sees nothing that was not made for such keys. */
 export function isRestricted({ scope }: Pick<Principal, 'scope'>): boolean {
   return hidesTools(scope);
 }
 
-/** For what a server has besides tools. */
+/** Whether there is anything that this scope may not use. */
+export function hidesTools(scope: KeyScope | undefined): boolean {
+  if (!scope) return false;
+  const isFull = ({ allow, deny }: ScopeRules) => allow.includes('*') && deny.length === 0;
+  return !isFull(scope.tools) || !isFull(scope.servers) || hidesTools(scope.within);
+}
+
+/** For what a server has besides tools: one of whose tools none may be used may not be used either. */
 export function mayReach(who: Pick<Principal, 'scope'> | undefined, server: string): boolean {
-  return mayUseServer(who?.scope, server);
+  if (!who?.scope) return true;
+  const { tools, servers, within } = who.scope;
+  const ids = `${server}:`;
+  const isDenied = tools.deny.some((glob) => matchesAnyCase(glob, `${ids}*`));
+  return (
+    isWithin(servers, server) &&
+    !isDenied &&
+    tools.allow.some((glob) => canBegin(glob, ids)) &&
+    (within === undefined || mayReach({ scope: within }, server))
+  );
+}
+
+/** Whether the glob matches anything that begins so. */
+function canBegin(glob: string, start: string): boolean {
+  for (let length = 0; length <= glob.length; length++)
+    if (matchesGlob(glob.slice(0, length), start)) return true;
+  return false;
+}
+
+/** Without a scope there is nothing that one may not use. */
+export function mayUseTool(scope: KeyScope | undefined, id: ToolId): boolean {
+  if (!scope) return true;
+  const { server } = splitToolId(id);
+  return isWithin(scope.servers, server) && isWithin(scope.tools, id) && mayUseTool(scope.within, id);
+}
+
+/** A rule that restricts applies to every spelling; a rule that grants, only to its own. */
+function isWithin({ allow, deny }: ScopeRules, name: string): boolean {
+  return matchesAny(allow, name) && !deny.some((glob) => matchesAnyCase(glob, name));
 }
 
 /** Null: the tool is within the scope. The same words whether there is such a tool or not. */
@@ -59,7 +98,7 @@ export function outOfScope(
   if (mayUseTool(who?.scope, tool)) return null;
   return {
     code: 'forbidden',
-    message: `${tool} is outside of what key "${who!.name}" may use`,
+    message: `${tool} is outside what key "${who!.name}" may use`,
     hint: 'Use what pml_search_tools finds. The owner can widen the scope of the key with "pml keys scope", or that of this client under "clients" in pml.json.',
   };
 }
@@ -83,6 +122,23 @@ export function asClient(
   const { scope } = found;
   const seen = hidesTools(scope) ? { ...who, scope: narrowed(who.scope, scope)! } : who;
   return { who: seen, lane: scope.lane };
+}
+
+/** Both hold: `inner`, and what it is narrowed from. */
+export function narrowed(outer: KeyScope | undefined, inner: KeyScope | undefined): KeyScope | undefined {
+  if (!outer || !inner) return inner ?? outer;
+  return { ...inner, within: narrowed(outer, inner.within)! };
+}
+
+/** Those of the wider scopes, too. */
+export function limitsOf(scope: KeyScope | undefined): readonly UsageLimit[] {
+  return scope ? [...scope.limits, ...limitsOf(scope.within)] : [];
+}
+
+/** The least of all scopes; null: no loop is broken. */
+export function loopsOf(scope: KeyScope | undefined): number | null {
+  const all = scope ? [scope.loops, loopsOf(scope.within)].filter((one) => one !== null) : [];
+  return all.length === 0 ? null : Math.min(...all);
 }
 
 /** Whose a new run is. What PML runs by itself is nobody's, and stays as private as what it runs again. */

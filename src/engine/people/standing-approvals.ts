@@ -50,7 +50,7 @@ export async function allowAlways(
 ): Promise<void> {
   const isSession = scope === 'session';
   if (isSession && asker.sessionId === null) {
-    throw new PmlError('invalid_argument', 'This call belongs to no session', {
+    throw new PmlError('invalid_argument', 'This call does not belong to a session', {
       hint: 'Allow the tool or these arguments instead.',
     });
   }

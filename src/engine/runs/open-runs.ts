@@ -184,8 +184,8 @@ async function continueRun(
     throw new PmlError('not_found', `Run ${runId} not found`, { hint: 'See "pml runs ls".' });
   }
   if (action !== 'status' && !isOwn(caller, run)) {
-    throw new PmlError('forbidden', `Run ${runId} is another user's`, {
-      hint: 'Its user or an operator may go on with it.',
+    throw new PmlError('forbidden', `Run ${runId} belongs to another user`, {
+      hint: 'Its user or an operator can continue it.',
     });
   }
   const approvals = await ports.store.approvals.list({ runId });
@@ -217,9 +217,13 @@ function mayResume({ id, status, plan }: WorkflowRun, approvals: readonly Approv
   if (status !== 'paused') return status === 'running';
   if (!approvals.some(({ state }) => state === 'approved')) return false;
   if (plan?.notKept === undefined) return true;
-  throw new PmlError('invalid_argument', `What run ${id} is to do held secrets that were not kept`, {
-    hint: 'Make the same call again with pml_execute: the approval is waiting for it.',
-  });
+  throw new PmlError(
+    'invalid_argument',
+    `Run ${id} cannot continue: its call contained secrets, which are not stored`,
+    {
+      hint: 'Make the same call again with pml_execute: the approval is waiting for it.',
+    },
+  );
 }
 
 /** Ends the run and says what is done, so that the rest can be planned. */
@@ -235,8 +239,8 @@ async function replan(
     });
   }
   if (run.status === 'running') {
-    throw new PmlError('store_conflict', `Run ${run.id} is under way`, {
-      hint: 'Plan again when it waits or is over, or abort it.',
+    throw new PmlError('store_conflict', `Run ${run.id} is still running`, {
+      hint: 'Replan it when it waits or has ended, or abort it.',
     });
   }
   await decided();

@@ -22,6 +22,7 @@ import {
   type ForkPoint,
   firstDifference,
   isDifference,
+  missingFrom,
   type Tape,
   type TapedCall,
   tapeOf,
@@ -214,14 +215,7 @@ export async function play(
     standing: { seed, startedAt, grants: [], calls: [] },
     log,
   });
-  const left = tape.left();
-  const missing = left && {
-    what: 'missing' as const,
-    call: left.id,
-    path: '',
-    recorded: left.node,
-    replayed: null,
-  };
+  const missing = missingFrom(tape);
   const end = endDifference(recording, made, ports.redact, ignored);
   // A program that fails on its own says more than the calls it did not come to.
   const difference = first ?? (made.kind === 'done' ? (missing ?? end) : (end ?? missing));
@@ -357,8 +351,7 @@ function callDifference(
     const differs = firstDifference(redact(then?.result), redact(now?.result), ignored);
     if (differs) return { what: 'result', call: found.id, ...differs };
   }
-  const left = tape.left();
-  return left && { what: 'missing', call: left.id, path: '', recorded: left.node, replayed: null };
+  return missingFrom(tape);
 }
 
 /** Nobody hears of it, and nothing of it is kept. */

@@ -11,6 +11,7 @@ import {
   type Difference,
   type ForkPoint,
   firstDifference,
+  missingFrom,
   type TapedCall,
   tapeOf,
 } from '../code/cassette.ts';
@@ -68,7 +69,7 @@ async function recordedPlan({ ports }: RunScope, trace: ExecutionTrace): Promise
   if (!plan) throw unrepeatable(trace, 'its plan is no longer stored', 'Run the workflow again.');
   const [secret] = plan.notKept ?? [];
   if (secret !== undefined)
-    throw unrepeatable(trace, `what ${secret} is to do held secrets that were not stored`);
+    throw unrepeatable(trace, `task ${secret} contained secrets, which are not stored`);
   const tasks = trace.taskResults as readonly RecordedTask[];
   const earlier = tasks.find((task) => task.earlier);
   if (earlier)
@@ -181,7 +182,7 @@ function differenceOf(node: string, args: unknown, next: TapedCall | undefined):
 
 function differs(what: string): PmlError {
   return new PmlError('replay_differs', `The run ${what}`, {
-    hint: 'What comes before must be repeated call for call.',
+    hint: 'The calls before this one must be repeated exactly.',
   });
 }
 
@@ -243,14 +244,7 @@ export async function replayWorkflow(
     plan.tasks.map(({ id }) => targetIn(tasks, id)),
     ids,
   );
-  const left = past.left();
-  const missing = left && {
-    what: 'missing' as const,
-    call: left.id,
-    path: '',
-    recorded: left.node,
-    replayed: null,
-  };
+  const missing = missingFrom(past);
   const ends = endDifference(recorded, driver, ports.redact, new Set(ignore));
   const difference = first ?? ends ?? missing;
   return {
@@ -307,7 +301,7 @@ export async function forkWorkflow(
   if (code !== undefined)
     throw new PmlError(
       'invalid_argument',
-      `Trace ${trace.id} is of a workflow, which has no program to replace`,
+      `Trace ${trace.id} belongs to a workflow, which has no program to replace`,
       {
         hint: 'Fork it without --code, or run the changed workflow.',
       },

@@ -172,7 +172,7 @@ function checkEdit({ ports }: RunScope, tool: string, schema: unknown, args: Jso
     throw new PmlError('invalid_argument', `${tool} cannot run with these arguments: ${problems.join('; ')}`);
   }
   if (canonicalJson(ports.redact(args)) !== canonicalJson(args)) {
-    throw new PmlError('invalid_argument', 'These arguments hold secrets, which are not kept', {
+    throw new PmlError('invalid_argument', 'These arguments contain secrets, which are not stored', {
       hint: 'Let the agent make the call again.',
     });
   }
@@ -183,7 +183,7 @@ function withArguments(plan: Plan | null, args: JsonObject): Plan | null {
 }
 
 function decidedBefore(runId: string): PmlError {
-  return new PmlError('store_conflict', `Nothing of run ${runId} waits for a decision any more`, {
+  return new PmlError('store_conflict', `Run ${runId} no longer waits for a decision`, {
     hint: `See who decided with "pml runs show ${runId}".`,
   });
 }

@@ -138,9 +138,13 @@ export function createJournaledQueue(
   return {
     admit() {
       if (journal.hasRoom) return;
-      throw new PmlError('store_unavailable', `The store is away and ${journal.size} traces wait on disk`, {
-        hint: 'Nothing is run until the store takes them, or store.queue_mb in the configuration is raised.',
-      });
+      throw new PmlError(
+        'store_unavailable',
+        `The store is not available, and ${journal.size} traces wait on disk`,
+        {
+          hint: 'Nothing runs until the store is back, unless you raise store.queue_mb in the configuration.',
+        },
+      );
     },
     add: settle,
     store: settle,

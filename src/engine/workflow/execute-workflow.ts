@@ -1,9 +1,9 @@
 import { planProblems, withUsedTasks } from '../../core/planning/plan/validate-plan.ts';
-import { narrowed } from '../../core/policy/within-scope.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import { asSeenBy } from '../capabilities/capability-registry.ts';
+import { narrowed } from '../people/roles.ts';
 import type { Store, WorkflowRun } from '../ports.ts';
 import { ofOneRun } from '../runs/run.ts';
 import type { RunScope } from '../runs/run-scope.ts';
@@ -37,7 +37,7 @@ async function checkPlan(scope: RunScope, plan: Plan): Promise<Target[]> {
   const problems = planProblems(plan, targets);
   if (problems.length === 0) return targets;
   throw new PmlError('invalid_argument', `The workflow cannot run: ${problems.join('; ')}`, {
-    hint: 'Look tools and their arguments up with pml_search_tools. A task is {id, tool | capability | code, arguments, depends_on}.',
+    hint: 'Look up tools and their arguments with pml_search_tools. A task is {id, tool | capability | code, arguments, depends_on}.',
   });
 }
 

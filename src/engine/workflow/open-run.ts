@@ -30,7 +30,7 @@ export async function openRun(
   const record = runRecord(scope, { kind: 'workflow', runId: id, plan, intent }, caller);
   const there = runId === undefined ? null : await store.runs.get(runId);
   if (there && (!isOwn(caller, there) || canonicalJson(there.plan) !== canonicalJson(record.plan))) {
-    throw new PmlError('store_conflict', `Run ${there.id} is of another workflow`, {
+    throw new PmlError('store_conflict', `Run ${there.id} belongs to another workflow`, {
       hint: 'Give it another run_id, or none.',
     });
   }

@@ -87,7 +87,7 @@ async function runEach(driver: RunDriver, { task, target, values, deps }: ReadyT
   if (items.length > DEFAULTS.maxItems) {
     throw new PmlError(
       'too_large',
-      `${task.id} has ${items.length} items; ${DEFAULTS.maxItems} are the most`,
+      `${task.id} has ${items.length} items; at most ${DEFAULTS.maxItems} are allowed`,
     );
   }
   const startedAt = clock.monotonic();
@@ -122,9 +122,13 @@ async function runEach(driver: RunDriver, { task, target, values, deps }: ReadyT
 }
 
 function notKept({ id }: Task): PmlError {
-  return new PmlError('not_available', `What ${id} is to do held secrets that were not kept`, {
-    hint: 'Run the workflow again: approvals that were given still hold.',
-  });
+  return new PmlError(
+    'not_available',
+    `Task ${id} cannot continue: it contained secrets, which are not stored`,
+    {
+      hint: 'Run the workflow again: approvals that were given still hold.',
+    },
+  );
 }
 
 function skipped(because: string, by: 'condition' | 'failure'): TaskState {

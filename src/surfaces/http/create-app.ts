@@ -4,18 +4,18 @@ import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
 import { type Outcome, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
-import { asAgent } from '../../engine/people/roles.ts';
+import { asAgent, type Right } from '../../engine/people/roles.ts';
 import type { BridgeCall, Logger } from '../../engine/ports.ts';
 import type { AnswerCall } from '../../operations/bridged-operations.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
-import type { Access } from './access.ts';
+import { OPERATIONS } from '../../operations/table.ts';
 import { createFairShare } from './fair-share.ts';
 import {
+  type Access,
   checkHostAndOrigin,
   countFailures,
   refuse,
   requireRight,
-  routeRights,
   tooMany,
   whoIs,
 } from './guard.ts';
@@ -156,6 +156,65 @@ export function createApp(options: AppOptions): Hono {
   }
   if (options.api) app.route('/api', options.api);
   return app;
+}
+
+/** Routes that are not operations: pages, streams and other protocols. */
+const OTHERS: readonly RouteRight[] = [
+  { method: 'GET', path: '/', right: 'read', scoped: true },
+  { method: 'GET', path: '/metrics', right: 'read' },
+  { method: 'POST', path: '/bridge', right: 'bridge' },
+  { method: '*', path: '/mcp', right: 'run', scoped: true },
+  { method: '*', path: '/mcp/all', right: 'run', scoped: true },
+  { method: '*', path: '/mcp/servers/:name', right: 'run', scoped: true },
+  { method: 'GET', path: '/api/events', right: 'read' },
+  { method: 'GET', path: '/api/openapi.json', right: 'read', scoped: true },
+];
+
+interface RouteRight {
+  readonly method: string;
+  readonly path: string;
+  readonly right: Right;
+  /** As of operations. */
+  readonly scoped?: true;
+}
+
+/** Unlisted routes need `manage`, and are not for keys that may use only some tools. */
+export function routeRights(operations: readonly AnyOperation[] = OPERATIONS) {
+  const routes = [...OTHERS, ...operations.flatMap(routesOf)];
+  const table = routes.map((route) => ({ ...route, matches: matcher(route.path) }));
+  const find = (method: string, path: string) => {
+    // A HEAD request reveals the same as a GET, except for the body.
+    const asked = method === 'HEAD' ? 'GET' : method;
+    const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    return table.find((route) => (route.method === '*' || route.method === asked) && route.matches(bare));
+  };
+  return {
+    rightFor: (method: string, path: string): Right => find(method, path)?.right ?? 'manage',
+    isScoped: (method: string, path: string): boolean => find(method, path)?.scoped ?? false,
+    /** Whether a route pattern has an explicit right. */
+    isListed(method: string, path: string): boolean {
+      return table.some((route) => route.path === path && (route.method === '*' || route.method === method));
+    },
+  };
+}
+
+/** Its own route, and the generic one by name. */
+function routesOf({ name, right, scoped, http }: AnyOperation): RouteRight[] {
+  const rights = { right, ...(scoped && { scoped }) };
+  const byName = { method: 'POST', path: `/api/operations/${name}`, ...rights };
+  return http ? [{ method: http.method, path: `/api${http.path}`, ...rights }, byName] : [byName];
+}
+
+/** `:name` matches one segment of the path. */
+function matcher(path: string): (given: string) => boolean {
+  const parts = path.split('/');
+  return (given) => {
+    const asked = given.split('/');
+    return (
+      asked.length === parts.length &&
+      parts.every((part, i) => (part.startsWith(':') ? asked[i] !== '' : part === asked[i]))
+    );
+  };
 }
 
 /** A call sent by another PML process; null if it is malformed. */

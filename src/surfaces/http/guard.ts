@@ -1,15 +1,21 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
+import { LRUCache } from 'lru-cache';
 import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Principal } from '../../core/vocabulary/principal.ts';
+import { KEY_PREFIX, type Principal } from '../../core/vocabulary/principal.ts';
+import type { KeyRing } from '../../engine/people/people-service.ts';
 import { isRestricted, may, type Right } from '../../engine/people/roles.ts';
-import type { AnyOperation } from '../../operations/operation.ts';
-import { OPERATIONS } from '../../operations/table.ts';
-import type { Access, Logins } from './access.ts';
+import type { ApiKey } from '../../engine/ports.ts';
 import type { FairShare } from './fair-share.ts';
+import { createLogins, LOGIN_PREFIX, type Logins, type Session } from './logins.ts';
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
 const DEFAULTS = {
+  /** Lifetime of a login link, in milliseconds. */
+  codeMs: 15 * 60_000,
+  /** Maximum number of links; a further one invalidates the oldest. */
+  codes: 100,
   /** Wrong credentials per minute before further requests are refused without a check. */
   failuresPerMinute: 30,
   /** Milliseconds between two checks while a stream is open. */
@@ -75,6 +81,90 @@ export function loginsOf(context: Context): Logins | undefined {
   return context.get('logins') as Logins | undefined;
 }
 
+/** Who callers are: by the token of the data folder, a key, or the login of a browser. */
+export interface Access {
+  /** The caller with this token, key or login; null if the credential is invalid. */
+  identify(credential: string | undefined): Promise<Principal | null>;
+  /** A short-lived code for one login, as the owner or as the user of the key. */
+  createLoginCode(key?: ApiKey): string;
+  /** Exchanges a code for a login, once; null if the code was used or has expired. */
+  redeemLoginCode(code: string, about?: string): Promise<Session | null>;
+  /** For a person who typed in a key; null if the key is invalid or revoked. */
+  sessionFor(key: string, about?: string): Promise<Session | null>;
+  /** The user of a key, or the owner for null; null if the key is unknown or revoked. */
+  principalFor(keyId: string | null): Promise<Principal | null>;
+  readonly logins: Pick<Logins, 'list' | 'revoke'>;
+}
+
+export interface AccessOptions {
+  readonly keys?: Pick<KeyRing, 'byHash' | 'byId'>;
+  /** Name of the data folder's owner. */
+  readonly owner?: string;
+  readonly logins?: Logins;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+const NO_KEYS = { byHash: async () => null, byId: async () => null };
+
+export function createAccess(token: string, options: AccessOptions = {}): Access {
+  const { keys = NO_KEYS, owner = 'owner', now = Date.now } = options;
+  const { logins = createLogins(undefined, now) } = options;
+  const codes = new LRUCache<string, { readonly keyId: string | null; readonly until: number }>({
+    max: DEFAULTS.codes,
+  });
+  const tokenHash = hash('sha256', token, 'buffer');
+  const theOwner: Principal = { name: owner, user: owner, role: 'owner', keyId: null };
+
+  const keyOf = async (secret: string): Promise<ApiKey | null> =>
+    secret.startsWith(KEY_PREFIX) ? await keys.byHash(hash('sha256', secret)) : null;
+  const principalOf = (key: ApiKey): Principal => ({
+    name: key.name,
+    user: key.user,
+    role: key.role,
+    keyId: key.id,
+    ...(key.scope && { scope: key.scope }),
+  });
+
+  const principalFor = async (keyId: string | null) => {
+    const key = keyId === null ? null : await keys.byId(keyId);
+    if (keyId !== null) return key && principalOf(key);
+    return theOwner;
+  };
+
+  return {
+    logins,
+    principalFor,
+    async identify(credential) {
+      if (credential === undefined) return null;
+      if (credential.startsWith(LOGIN_PREFIX)) {
+        const login = await logins.find(credential);
+        if (!login) return null;
+        // A login ends when its key is revoked.
+        const who = await principalFor(login.keyId);
+        return who && { ...who, loginId: login.id };
+      }
+      if (timingSafeEqual(hash('sha256', credential, 'buffer'), tokenHash)) return theOwner;
+      const key = await keyOf(credential);
+      return key && principalOf(key);
+    },
+    createLoginCode(key) {
+      const code = randomBytes(24).toString('base64url');
+      codes.set(code, { keyId: key?.id ?? null, until: now() + DEFAULTS.codeMs });
+      return code;
+    },
+    async redeemLoginCode(code, about = '') {
+      const found = codes.get(code);
+      codes.delete(code);
+      return found && found.until > now() ? await logins.open(found.keyId, about) : null;
+    },
+    async sessionFor(secret, about = '') {
+      const key = await keyOf(secret);
+      return key && (await logins.open(key.id, about));
+    },
+  };
+}
+
 /** Counts requests with wrong credentials. */
 export interface Failures {
   add(): void;
@@ -102,6 +192,14 @@ export interface TokenCheck {
   identify(token: string, path: string): Promise<Principal | 'insufficient_scope' | null>;
   /** `WWW-Authenticate` of a refused request: where its client finds out how to get a token. */
   challenge(path: string, error: 'invalid_token' | 'insufficient_scope'): string | null;
+}
+
+/** What routes require. */
+interface RouteRights {
+  /** The right a request needs. */
+  rightFor(method: string, path: string): Right;
+  /** Whether keys that may use only some tools may ask. */
+  isScoped(method: string, path: string): boolean;
 }
 
 /**
@@ -195,76 +293,10 @@ export function refuse(
   return context.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, status);
 }
 
-/** Routes that are not operations: pages, streams and other protocols. */
-const OTHERS: readonly RouteRight[] = [
-  { method: 'GET', path: '/', right: 'read', scoped: true },
-  { method: 'GET', path: '/metrics', right: 'read' },
-  { method: 'POST', path: '/bridge', right: 'bridge' },
-  { method: '*', path: '/mcp', right: 'run', scoped: true },
-  { method: '*', path: '/mcp/all', right: 'run', scoped: true },
-  { method: '*', path: '/mcp/servers/:name', right: 'run', scoped: true },
-  { method: 'GET', path: '/api/events', right: 'read' },
-  { method: 'GET', path: '/api/openapi.json', right: 'read', scoped: true },
-];
-
-interface RouteRight {
-  readonly method: string;
-  readonly path: string;
-  readonly right: Right;
-  /** As of operations. */
-  readonly scoped?: true;
-}
-
-interface RouteRights {
-  /** The right a request needs. Unlisted routes need `manage`. */
-  rightFor(method: string, path: string): Right;
-  /** Whether keys that may use only some tools may ask. Unlisted routes are not for them. */
-  isScoped(method: string, path: string): boolean;
-  /** Whether a route pattern has an explicit right. */
-  isListed(method: string, path: string): boolean;
-}
-
-export function routeRights(operations: readonly AnyOperation[] = OPERATIONS): RouteRights {
-  const routes = [...OTHERS, ...operations.flatMap(routesOf)];
-  const table = routes.map((route) => ({ ...route, matches: matcher(route.path) }));
-  const find = (method: string, path: string) => {
-    // A HEAD request reveals the same as a GET, except for the body.
-    const asked = method === 'HEAD' ? 'GET' : method;
-    const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-    return table.find((route) => (route.method === '*' || route.method === asked) && route.matches(bare));
-  };
-  return {
-    rightFor: (method, path) => find(method, path)?.right ?? 'manage',
-    isScoped: (method, path) => find(method, path)?.scoped ?? false,
-    isListed(method, path) {
-      return table.some((route) => route.path === path && (route.method === '*' || route.method === method));
-    },
-  };
-}
-
-/** Its own route, and the generic one by name. */
-function routesOf({ name, right, scoped, http }: AnyOperation): RouteRight[] {
-  const rights = { right, ...(scoped && { scoped }) };
-  const byName = { method: 'POST', path: `/api/operations/${name}`, ...rights };
-  return http ? [{ method: http.method, path: `/api${http.path}`, ...rights }, byName] : [byName];
-}
-
-/** `:name` matches one segment of the path. */
-function matcher(path: string): (given: string) => boolean {
-  const parts = path.split('/');
-  return (given) => {
-    const asked = given.split('/');
-    return (
-      asked.length === parts.length &&
-      parts.every((part, i) => (part.startsWith(':') ? asked[i] !== '' : part === asked[i]))
-    );
-  };
-}
-
-/** Ends an event stream when its reader is no longer authorized; other responses pass unchanged. */
+/** Ends an event stream when its reader has lost the right to it; other responses pass unchanged. */
 function whileGood(
   response: Response,
-  /** Null when the credential is no longer valid. */
+  /** Null once the credential has become invalid. */
   identify: () => Promise<unknown>,
   /** Called when the stream has ended or its reader has disconnected. */
   onEnd: () => void,

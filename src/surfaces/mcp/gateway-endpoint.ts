@@ -3,10 +3,9 @@ import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import { nearestName } from '../../engine/catalogue/catalogue.ts';
 import { withWarning } from '../../engine/catalogue/inventory.ts';
 import type { Gateway } from '../../engine/gateway.ts';
-import type { JsonObject, Logger } from '../../engine/ports.ts';
+import type { JsonObject, Logger, UpstreamClient } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { OperationContext } from '../../operations/operation-context.ts';
-import { readsText } from './client-capability.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, RequestCaller, ServerInfo } from './endpoint.ts';
 import type { KnownServers } from './known-servers.ts';
@@ -16,6 +15,7 @@ import {
   type MetaTool,
   metaTool,
   type Present,
+  Reading,
   RecentTools,
   readerOf,
   refusal,
@@ -27,8 +27,7 @@ import type { Listings } from './pass-through/listings.ts';
 import { LogLevels } from './pass-through/log-levels.ts';
 import { complete, Prompts } from './pass-through/prompts.ts';
 import { gatewayUri, parseGatewayUri } from './pass-through/resource-uri.ts';
-import { KeptResults } from './results/kept-results.ts';
-import { Shrink } from './results/shrink.ts';
+import { KeptResults, Shrink } from './results/kept-results.ts';
 import { methodNotFound, rpcErrorOf, valueIn } from './rpc-error.ts';
 import { Tasks, tasksCapability } from './serving/tasks.ts';
 import { ListedSkills } from './skills/listed-skills.ts';
@@ -82,6 +81,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
     shrink: new Shrink(results, parts.resultBytes),
     recent,
     words: new ServerWords(gateway),
+    reading: new Reading(parts.context.reading),
     logLevels,
   };
   const tools = toolList(parts.operations);
@@ -158,13 +158,47 @@ async function callTool(
   const { structuredContent, ...told } = await made();
   const read = textLength(told.content);
   const isResult = tool?.name === 'pml_execute';
-  toolContext.context.reading.add(readerOf(request.caller), read, isResult ? read : 0);
+  toolContext.reading.add(readerOf(request.caller), read, isResult ? read : 0);
   return readsText(request.caller.client) ? told : { ...told, structuredContent };
 }
 
 function textLength(content: unknown): number {
   const blocks = content as readonly JsonObject[];
   return blocks.reduce((sum, { text }) => sum + (typeof text === 'string' ? text.length : 0), 0);
+}
+
+/**
+ * How the names of agents begin that give a model the structured content of a result instead of its text, or besides
+ * it. With text alone they read everything once, and get pictures as pictures.
+ */
+const AGENTS = [
+  'claude',
+  'codex',
+  'visual studio code',
+  'vscode',
+  'github-copilot',
+  'cursor',
+  'gemini',
+  'antigravity',
+  'windsurf',
+  'cline',
+  'roo',
+  'kilo',
+  'zed',
+  'goose',
+  'opencode',
+  'qwen',
+  'ai-sdk',
+];
+
+/** Whether a client's reader is a model; it may say otherwise with the experimental capabilities `pml/data` and `pml/text`. */
+function readsText({ info, capabilities }: Pick<UpstreamClient, 'info' | 'capabilities'>): boolean {
+  const said = (capabilities.experimental ?? {}) as JsonObject;
+  if (said['pml/data'] !== undefined || said['pml/text'] !== undefined) return said['pml/data'] === undefined;
+  const name = String(info?.name ?? '')
+    .slice(0, 100)
+    .toLowerCase();
+  return AGENTS.some((agent) => name.startsWith(agent));
 }
 
 /** By operation. */

@@ -1,7 +1,7 @@
 import { parseToolId, splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import { nearestName } from '../../engine/catalogue/catalogue.ts';
-import { suspicionsOf, warningOf, withWarning } from '../../engine/catalogue/inventory.ts';
+import { nearestName, toolWarning } from '../../engine/catalogue/catalogue.ts';
+import { withWarning } from '../../engine/catalogue/inventory.ts';
 import { asListed } from '../../engine/catalogue/refresh-catalogue.ts';
 import type { Caller, Gateway } from '../../engine/gateway.ts';
 import type { JsonObject } from '../../engine/ports.ts';
@@ -59,7 +59,7 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
     const passed = [...(await current(request.caller))].map(([name, tool]) => {
       // A tool that runs as a task is called as one by PML, which waits for its result.
       const { execution: _, ...definition } = asListed(tool);
-      const warning = warningOf(suspicionsOf(tool), 'this tool');
+      const warning = toolWarning(tool);
       const description = warning !== null && { description: `${warning}\n${tool.description}` };
       return { ...withGatewayView(tool.server, definition), name, ...description };
     });

@@ -11,6 +11,7 @@ import {
 } from 'yaml';
 import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { isJsonObject } from '../../../core/vocabulary/read-wire.ts';
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { removeProperty, setProperty } from '../json-edits.ts';
 import { parseSource } from '../source-text.ts';
@@ -93,7 +94,7 @@ export const jsonServers: ServersFormat = {
     for (const name of remove) changed = removeProperty(changed, [...path, name]);
     for (const [name, entry] of Object.entries(set)) {
       const present = readServers(file, changed, path)?.[name];
-      if (!isObject(present)) {
+      if (!isJsonObject(present)) {
         changed = setProperty(changed, [...path, name], entry);
         continue;
       }
@@ -125,7 +126,7 @@ export const SERVERS_FORMATS: Readonly<Record<FileFormat, ServersFormat>> = {
 function readServers(file: string, text: string, path: readonly string[]): Entries | null {
   const node = nodeAt(file, text, path);
   const value: unknown = node && getNodeValue(node);
-  return isObject(value) ? (value as Entries) : null;
+  return isJsonObject(value) ? (value as Entries) : null;
 }
 
 function nodeAt(file: string, text: string, path: readonly string[]): Node | undefined {
@@ -135,10 +136,6 @@ function nodeAt(file: string, text: string, path: readonly string[]): Node | und
 /** Editors create an empty file before they write to it. */
 function orEmpty(text: string): string {
   return text.trim() === '' ? '{}\n' : text;
-}
-
-function isObject(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readTomlServers(file: string, text: string, [key]: readonly string[]): Entries | null {
@@ -203,7 +200,7 @@ function eolOf(text: string): string {
 
 function readYamlServers(file: string, text: string, [key]: readonly string[]): Entries | null {
   const servers = readYaml(file, text)[key!];
-  return isObject(servers) ? (servers as Entries) : null;
+  return isJsonObject(servers) ? (servers as Entries) : null;
 }
 
 function readYaml(file: string, text: string): Record<string, unknown> {

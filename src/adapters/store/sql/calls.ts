@@ -282,8 +282,8 @@ function keyFrom(cursor: string): Key {
   const [at = NaN, trace = NaN, place = NaN] = cursor.split('.').map(Number);
   const executed_at = new Date(at);
   if (Number.isNaN(executed_at.getTime()) || !Number.isSafeInteger(trace) || !Number.isInteger(place))
-    throw new PmlError('invalid_argument', `No place in the list of calls: ${cursor}`, {
-      hint: 'Pass the "next" of the page before.',
+    throw new PmlError('invalid_argument', `Unknown place in the list of calls: ${cursor}`, {
+      hint: 'Pass the "next" of the previous page.',
     });
   return { executed_at, trace, place };
 }

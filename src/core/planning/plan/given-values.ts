@@ -42,7 +42,7 @@ export function withAllGiven(plan: Plan, given: Readonly<Record<string, unknown>
   if (name === undefined) return placed;
   const taken = [...plan.inputs.map((input) => input.name), ...plan.tasks.flatMap(namesOf)];
   const known = [...new Set(taken)].map((each) => `"${each}"`).join(', ');
-  throw new PmlError('invalid_argument', `The suggestion has no argument "${name}", or several`, {
+  throw new PmlError('invalid_argument', `The suggestion has no argument "${name}", or more than one`, {
     hint: known === '' ? 'It takes none.' : `It takes ${known}.`,
   });
 }

@@ -100,7 +100,7 @@ test('[PLAN-20] what the caller gives wins: inputs, and arguments that were fill
   expect(() => withAllGiven(plan, { other: 1 })).toThrow(
     expect.objectContaining({
       code: 'invalid_argument',
-      message: 'The suggestion has no argument "other", or several',
+      message: 'The suggestion has no argument "other", or more than one',
       hint: 'It takes "mode", "read_path", "read_head", "write_path".',
     }),
   );

@@ -206,7 +206,7 @@ function cycleAmong(tasks: readonly Node[]): PmlError {
     'invalid_argument',
     `The tasks depend on each other in a circle: ${loop.join(' -> ')}`,
     {
-      hint: 'Remove one of these from "depends_on".',
+      hint: 'Remove one of them from "depends_on".',
     },
   );
 }

@@ -67,7 +67,7 @@ function addVerifyCommand(capability: Command, { terminal }: CommandContext): vo
     .command('verify')
     .argument('<file>', 'folder written by "pml capability export", or a file in it')
     .description('check the evidence of an exported capability, and refuse a changed copy')
-    .option('--digest <hex>', 'also compare with the digest that its exporter named')
+    .option('--digest <hex>', 'also compare it with the digest that its exporter published')
     .addHelpText('after', '\nExample:\n  $ pml capability verify ./skills/count-lines')
     .action(async (file: string, { digest, ...options }: VerifyOptions) => {
       const isFolder = !SKILL_FILES.includes(basename(file));

@@ -117,7 +117,7 @@ export const capabilityCommand: CommandModule = (program, context) => {
   capability
     .command('share')
     .argument('<slug>', 'slug of the capability')
-    .description('make a private capability visible to and callable by everybody')
+    .description('share a private capability, so that everybody can see and call it')
     .addHelpText('after', '\nExample:\n  $ pml capability share count_lines')
     .action((slug: string, options: GlobalOptions) =>
       withGateway(context, options, 'capability', async (pml) => {
@@ -181,9 +181,7 @@ export const capabilityCommand: CommandModule = (program, context) => {
   capability
     .command('test')
     .argument('[slug]', 'slug of the capability')
-    .description(
-      'run the recorded runs of a capability again, with their recorded answers; nothing is called',
-    )
+    .description('replay the recorded runs of a capability with their recorded answers; no tool is called')
     .option('--all', 'test every capability')
     .addHelpText('after', TEST_EXAMPLES)
     .action((slug: string | undefined, { all, ...options }: TestOptions) => {

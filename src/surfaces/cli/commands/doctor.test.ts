@@ -17,9 +17,10 @@ function systemWith(loop: GatewayStats['loop'], isHeld: boolean): Partial<System
   });
   return {
     dataDir: () => '/data',
-    holder: async () => (isHeld ? SERVING : null),
+    // A command that opens the data folder itself is its holder meanwhile.
+    holder: async () => SERVING,
     loadSettings: async () => ({ file: '/data/pml.json', servers: [] }) as unknown as Settings,
-    openGateway: async () => openedGateway(gateway),
+    openGateway: async () => ({ ...openedGateway(gateway), through: () => (isHeld ? SERVING : null) }),
   };
 }
 

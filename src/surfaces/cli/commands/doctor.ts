@@ -27,7 +27,10 @@ export const doctorCommand: CommandModule = (program, { system, terminal, fail }
   program
     .command('doctor')
     .description('check the installation and explain how to fix problems')
-    .option('--tools', 'list tools that their own description does not find, with the tool found instead')
+    .option(
+      '--tools',
+      'list tools that a search for their own description does not find first, with the tool found instead',
+    )
     .addHelpText('after', '\nExample:\n  $ pml doctor --json\n  $ pml doctor --tools')
     .action(async (options: Options) => {
       const checks: Check[] = [];
@@ -130,9 +133,7 @@ async function checkSandbox(system: System, { servers }: Settings): Promise<Chec
 
 /** Starts every server and lists its tools: one line for all, and one more for each problem. */
 async function checkServers(system: System, options: GlobalOptions): Promise<Check[]> {
-  // Before this command holds the data directory itself.
-  const isRunning = (await system.holder(options)) !== null;
-  const { pml, close } = await system.openGateway(options, 'doctor');
+  const { pml, through, close } = await system.openGateway(options, 'doctor');
   try {
     const before = (await pml.listServers()).servers.filter(({ state }) => state !== 'disabled');
     const tried = await Promise.all(
@@ -144,7 +145,7 @@ async function checkServers(system: System, options: GlobalOptions): Promise<Che
       pml.getStats(),
       pml.listDrift(),
     ]);
-    const stalls = isRunning ? checkLoop(stats) : [];
+    const stalls = through() ? checkLoop(stats) : [];
     if (servers.length === 0) return stalls;
     const sick = servers.flatMap((server) => problemsOf(server, failed.get(server.name)));
     const working = before.length - failed.size;

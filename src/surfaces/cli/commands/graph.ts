@@ -56,7 +56,7 @@ export const graphCommand: CommandModule = (program, context) => {
     .argument('<nodes...>', 'one or more start nodes, then the end node: tools, capabilities, operations')
     .usage('[options] <from...> <to>')
     .description(
-      'explain the shortest path between nodes; from several, a capability needs all the tools it uses',
+      'explain the shortest path between nodes; with several start nodes, a capability is reached through all the tools it uses',
     )
     .addHelpText('after', PATH_EXAMPLES)
     .action(async (nodes: readonly string[], options: GlobalOptions) => {

@@ -22,7 +22,7 @@ export const initCommand: CommandModule = (program, { system, terminal }) => {
       '--from <client>',
       'claude, cursor, vscode, codex, gemini, windsurf, zed, opencode, cline, copilot, goose, or a file (default: every installed client)',
     )
-    .option('--project', "the servers of this folder's project, which stay in it")
+    .option('--project', 'move the servers of the project in this folder, where they stay')
     .option('--undo', 'restore the files as they were before the last init')
     .option('--yes', 'make the changes without asking')
     .option('--dry-run', 'show what would change without changing anything')

@@ -88,8 +88,8 @@ export const keysCommand: CommandModule = (program, context) => {
 
   withScope(keys.command('scope'))
     .argument('<name>', 'name or id of the key')
-    .description('show what a key may use and has used; with options, change that')
-    .option('--none', 'everything that its role allows')
+    .description('show what a key may use and what it has used; options change what it may use')
+    .option('--none', 'remove all limits: the key may do everything that its role allows')
     .addHelpText(
       'after',
       "\nExample:\n  $ pml keys scope ci\n  $ pml keys scope ci --deny 'github:delete_*' --limit calls/minute=30",
@@ -139,13 +139,13 @@ function withScope(command: Command): Command {
     .addOption(
       new Option(
         '--limit <limit...>',
-        'how much, as UNIT/SPAN=NUMBER: calls, tokens or seconds per minute, hour or day; "none" for no limit',
+        'usage limits, as UNIT/SPAN=NUMBER: calls, tokens or seconds per minute, hour or day; "none" for no limit',
       ).argParser(readLimits),
     )
     .addOption(
       new Option(
         '--loops <rounds>',
-        'refuse a call after so many rounds of the same calls and answers; "none" for never (default: 8)',
+        'refuse a call after this many rounds of the same calls and answers; "none" for never (default: 8)',
       ).argParser(readLoops),
     )
     .addOption(

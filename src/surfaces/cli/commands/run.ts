@@ -49,7 +49,7 @@ export const runCommand: CommandModule = (program, context) => {
     .option('--intent <text>', 'what the run is for; used for search and learning')
     .option('--args <json>', 'value of args in the program, as JSON', parseObject)
     .option('--timeout <ms>', 'timeout in milliseconds', parseCount)
-    .option('--as-plan', 'run it as a workflow: reads in parallel, can be interrupted and resumed')
+    .option('--as-plan', 'run it as a workflow: reads run in parallel, and it can be interrupted and resumed')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string | undefined, { intent, args, timeout, asPlan, ...options }: RunOptions) => {
       const rest = { ...(args && { arguments: args }), ...(intent !== undefined && { intent }) };
@@ -87,15 +87,15 @@ export const replayCommand: CommandModule = (program, context) => {
   program
     .command('replay')
     .argument('<trace>', 'id of the trace')
-    .description('run a recorded run again, and say whether it is the same')
+    .description('replay a recorded run and report whether it went the same way')
     .addOption(
-      new Option('--against <what>', 'what answers the calls')
+      new Option('--against <what>', 'what answers the calls, the recording or the servers')
         .choices(['cassette', 'live'])
         .default('cassette'),
     )
     .option(
       '--ignore <fields>',
-      'names or paths of fields that may differ, with commas between',
+      'fields that may differ, by name or path, separated by commas',
       parseList,
       [],
     )

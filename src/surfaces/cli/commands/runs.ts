@@ -99,7 +99,7 @@ export const runsCommand: CommandModule = (program, context) => {
       command.addOption(
         new Option(
           '--always <scope>',
-          'also approve later calls: of the tool, with the same arguments, or of the tool in this session',
+          'also approve later calls of the tool: all, those with the same arguments, or those in this session',
         ).choices(STANDING_SCOPES),
       );
     }
@@ -132,7 +132,7 @@ export const runsCommand: CommandModule = (program, context) => {
 
   runs
     .command('allowed')
-    .description('list what was approved for later calls, too')
+    .description('list the approvals that also apply to later calls')
     .addHelpText('after', '\nExample:\n  $ pml runs allowed')
     .action((options: GlobalOptions) =>
       withGateway(context, options, 'runs', async (pml) => {
@@ -145,8 +145,8 @@ export const runsCommand: CommandModule = (program, context) => {
 
   runs
     .command('revoke')
-    .argument('<id>', 'id in "pml runs allowed"')
-    .description('revoke an approval of later calls: they ask again')
+    .argument('<id>', 'id from "pml runs allowed"')
+    .description('revoke an approval of later calls, so that they ask again')
     .addHelpText('after', '\nExample:\n  $ pml runs revoke 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
     .action((id: string, options: GlobalOptions) =>
       withGateway(context, options, 'runs', async (pml) => {
@@ -196,11 +196,13 @@ export const runsCommand: CommandModule = (program, context) => {
   runs
     .command('fork')
     .argument('<id>', 'id of the run, or of its trace')
-    .description(
-      'run a recorded run again from one of its calls; the calls before it are answered from its trace',
-    )
+    .description('repeat a recorded run from one of its calls; earlier calls are answered from its trace')
     .requiredOption('--at <call>', 'the call, such as filesystem:read_file#0')
-    .option('--set <json>', 'what the call is said to have given, or is made with', parseObject)
+    .option(
+      '--set <json>',
+      'the result to assume for the call, or the arguments to make it with',
+      parseObject,
+    )
     .option('--code <file>', 'TypeScript or JavaScript instead of the program that ran; - for stdin')
     .addHelpText('after', FORK_EXAMPLES)
     .action(async (id: string, { at, set, code: file, ...options }: ForkOptions) => {

@@ -6,8 +6,8 @@ export const stdioCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('stdio')
     .description('run the gateway as a stdio MCP server, for a client to start')
-    .option('--native', 'offer the tools of all servers, as server__tool, instead of the tools of PML')
-    .option('--meta', 'with --native: offer the tools of PML, too')
+    .option('--native', "offer the tools of all servers, as server__tool, instead of PML's own")
+    .option('--meta', "with --native: also offer PML's own tools")
     .addHelpText(
       'after',
       '\nExample, in a client\'s configuration:\n  { "command": "pml", "args": ["stdio"] }',

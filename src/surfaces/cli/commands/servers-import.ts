@@ -33,18 +33,18 @@ export function addImportCommand(
     .command('import')
     .argument('<source>', 'a server.json, an OpenAPI document, or with --mirror the name of a server')
     .description("add a server from a registry's description or an OpenAPI document")
-    .option('--mirror <file>', 'a copy of a registry: its answer to a request for servers')
-    .option('--name <name>', 'what the server is called here')
-    .option('--via <kind>', 'which of several ways to take: npm, pypi, oci or remote')
+    .option('--mirror <file>', 'a copy of a registry: its response to a request for servers')
+    .option('--name <name>', 'name of the server in PML')
+    .option('--via <kind>', 'which of several packages to use: npm, pypi, oci or remote')
     .option(
       '--set <name=value>',
       'an argument or variable that the server asks for; can be repeated',
       parsePair,
     )
-    .option('--url <url>', 'of an OpenAPI document: the address of the API')
+    .option('--url <url>', 'for an OpenAPI document: the address of the API')
     .option(
       '--header <name=value>',
-      'of an OpenAPI document: HTTP header to send; can be repeated',
+      'for an OpenAPI document: HTTP header to send; can be repeated',
       parsePair,
     )
     .option('--yes', 'add it without asking')

@@ -31,12 +31,12 @@ A workflow is {"tasks": [{"id": "a", "tool": "filesystem:read_file", "arguments"
 export const workflowCommand: CommandModule = (program, context) => {
   const workflow = program
     .command('workflow')
-    .description('run plans of several tasks, and convert them from and to code');
+    .description('run plans of several tasks, and convert them to and from code');
   addConversions(workflow, context);
   workflow
     .command('run')
     .argument('<file>', 'JSON; - for stdin')
-    .description('run a plan: independent tasks in parallel, can be interrupted and resumed')
+    .description('run a plan; independent tasks run in parallel, and the run can be interrupted and resumed')
     .option('--intent <text>', 'what the run is for; used for search and learning')
     .option('--args <json>', 'inputs of the plan, as JSON', parseObject)
     .option('--suggestion <id>', 'id of the suggestion this plan comes from, to improve later suggestions')

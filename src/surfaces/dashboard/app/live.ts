@@ -1,5 +1,5 @@
 import { batch, signal } from '@preact/signals';
-import type { Snapshot } from '../shared/api-types.ts';
+import type { LiveRuns } from '../shared/api-types.ts';
 import { EVENT_TYPES, type LiveEvent } from '../shared/events.ts';
 import { ApiError, askRaw, getJson, isSignedIn } from './api.ts';
 
@@ -54,14 +54,25 @@ export function onEvents(listener: Listener): () => void {
   return () => void listeners.delete(listener);
 }
 
+const { promise: placed, resolve: place } = Promise.withResolvers<void>();
+
+/**
+ * Resolves when the place to follow events from is known, or cannot be known yet: whatever happened after a load and
+ * before that place would never be heard.
+ */
+export function placeKnown(): Promise<void> {
+  return placed;
+}
+
 /** Follows events from a snapshot on, and after a loss from the last event seen. */
 export async function startLive(): Promise<void> {
   try {
-    lastEventId ??= (await getJson<Snapshot>('/stats')).last_event_id;
+    lastEventId ??= (await getJson<LiveRuns>('/live')).last_event_id;
     open();
   } catch (error) {
     if (isSignedIn.peek() || ApiError.from(error).status !== 401) retry();
   }
+  place();
 }
 
 function open(): void {
@@ -111,7 +122,7 @@ function retry(): void {
 /** A refused stream gives no reason; a plain request does. */
 async function probe(): Promise<void> {
   try {
-    const { last_event_id } = await getJson<Snapshot>('/stats');
+    const { last_event_id } = await getJson<LiveRuns>('/live');
     lastEventId ??= last_event_id;
     open();
   } catch {

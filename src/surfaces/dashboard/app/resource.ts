@@ -2,7 +2,7 @@ import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { LiveEvent } from '../shared/events.ts';
 import { ApiError } from './api.ts';
-import { epoch, onEvents, pressOver } from './live.ts';
+import { epoch, onEvents, placeKnown, pressOver } from './live.ts';
 
 const DEFAULTS = {
   /** Minimum milliseconds between two reloads caused by events. */
@@ -129,6 +129,8 @@ function createResource<T>(): SharedResource<T> {
     meanwhile = [];
     state.value = { ...state.peek(), isLoading: true };
     try {
+      await placeKnown();
+      if (loading !== own) return;
       const loaded = await wish.load(own.signal);
       await pressOver();
       if (loading !== own) return;
@@ -183,6 +185,8 @@ function createResource<T>(): SharedResource<T> {
     reload: () => void reload(),
     set(data) {
       state.value = { data, error: undefined, isLoading: false };
+      // A load that began before would bring back the data of then.
+      if (loading) void reload();
     },
     join(user) {
       const wasFollowed = wishes().some(({ reloadOn, apply }) => reloadOn || apply);

@@ -11,8 +11,6 @@ export type Me = Answer<'get_me'>;
 export type Right = Me['rights'][number];
 
 export type Stats = Answer<'get_stats'>;
-/** A snapshot with the event id to continue from. */
-export type Snapshot = Pick<Stats, 'last_event_id'>;
 
 export type Keys = Answer<'list_keys'>;
 export type Key = Keys['keys'][number];

@@ -14,8 +14,7 @@ import type { Gateway } from '../../../engine/gateway.ts';
 import type { KeyRing } from '../../../engine/people/people-service.ts';
 import { asAgent, may } from '../../../engine/people/roles.ts';
 import type { Logger, OAuthSettings } from '../../../engine/ports.ts';
-import type { Access } from '../access.ts';
-import { countFailures, type Failures, refuse, type TokenCheck, tooMany } from '../guard.ts';
+import { type Access, countFailures, type Failures, refuse, type TokenCheck, tooMany } from '../guard.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import type { ExternalIssuer } from './external-issuer.ts';
 

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../engine/ports.ts';
 import type { RunError, RunResult } from '../../../engine/runs/run-service.ts';
 import type { ExecuteWorkflowArguments } from '../../../operations/execute-workflow.ts';
 import { errorToWire } from '../../../operations/shapes/run.ts';
+import type { Shrink } from '../results/kept-results.ts';
 import { liftMedia } from '../results/lift-media.ts';
-import type { Shrink } from '../results/shrink.ts';
 import { answer, approvalToWire, errorText, failure, howToSettle, type Present } from './meta-tool.ts';
 export const presentExecuteWorkflow: Present<ExecuteWorkflowArguments> = async (
   args,

@@ -19,8 +19,8 @@ import { consoleText, errorToWire, intentRunToWire } from '../../../operations/s
 import { suggestionToWire } from '../../../operations/suggest.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import { throughGateway } from '../pass-through/resource-uri.ts';
+import type { Shrink } from '../results/kept-results.ts';
 import { isMedia, liftMedia } from '../results/lift-media.ts';
-import type { Shrink } from '../results/shrink.ts';
 import { workflowAnswer } from './execute-workflow.ts';
 import {
   answer,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type ErrorShape, PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { isJsonObject } from '../../../core/vocabulary/read-wire.ts';
 import { oneLine } from '../../../core/vocabulary/text.ts';
 import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
@@ -9,17 +10,17 @@ import type { Approval, JsonObject } from '../../../engine/ports.ts';
 import type { RunError } from '../../../engine/runs/run-service.ts';
 import { jsonSchema } from '../../../operations/input-fields.ts';
 import type { AnyOperation, McpTool } from '../../../operations/operation.ts';
-import type { OperationContext } from '../../../operations/operation-context.ts';
+import type { OperationContext, ReadingTotals } from '../../../operations/operation-context.ts';
 import { errorToWire } from '../../../operations/shapes/run.ts';
 import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import type { LogLevels } from '../pass-through/log-levels.ts';
-import type { KeptResults } from '../results/kept-results.ts';
-import type { Shrink } from '../results/shrink.ts';
+import type { KeptResults, Shrink } from '../results/kept-results.ts';
 
 const DEFAULTS = {
   /** Fields of an output that are listed. */
   outlined: 4,
   tools: 5,
+  /** Sessions that are told apart. */
   sessions: 1_000,
   /** Characters of servers' instructions in one answer. */
   words: 400,
@@ -35,6 +36,7 @@ export interface ToolContext {
   readonly shrink: Shrink;
   readonly recent: RecentTools;
   readonly words: ServerWords;
+  readonly reading: Reading;
   readonly logLevels: LogLevels;
 }
 
@@ -89,12 +91,12 @@ export function metaTool(operation: AnyOperation, mcp: McpTool, present?: Presen
 /** Without what says nothing, and without bounds, which a call reports: every session pays for each word here. */
 function compact(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).flatMap(([name, value]) => {
-    const isEmpty = isObject(value) && Object.keys(value).length === 0;
+    const isEmpty = isJsonObject(value) && Object.keys(value).length === 0;
     const isIdle = isEmpty && (name === 'properties' || name === 'additionalProperties');
     const isNone = name === 'default' && (value === false || (Array.isArray(value) && value.length === 0));
-    const isOld = isObject(value) && value.deprecated === true;
+    const isOld = isJsonObject(value) && value.deprecated === true;
     if (isIdle || isNone || isOld || BOUNDS.has(name)) return [];
-    return [[name, isObject(value) ? compact(value) : value]];
+    return [[name, isJsonObject(value) ? compact(value) : value]];
   });
   return Object.fromEntries(entries) as JsonObject;
 }
@@ -172,7 +174,7 @@ export function readArguments<T extends z.ZodObject>(
   sent: unknown,
 ): z.infer<T> {
   const args = parsed(sent ?? {}, 'object');
-  if (!isObject(args)) {
+  if (!isJsonObject(args)) {
     throw new PmlError('invalid_argument', `The arguments of ${tool} must be an object, not ${formOf(args)}`);
   }
   const properties = published.properties as Readonly<Record<string, { readonly type?: string }>>;
@@ -212,10 +214,6 @@ function parsed(value: unknown, wanted: string | undefined): unknown {
   }
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function formOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'string' ? 'text that does not parse as JSON' : `a ${typeof value}`;
@@ -240,6 +238,24 @@ export class RecentTools {
 /** The session, or what stands for one where a client has none. */
 export function readerOf({ sessionId, who, client }: RequestCaller): string {
   return sessionId ?? `${who.user} ${client.info?.name}`;
+}
+
+/** Counts what models read of answers; a session that others have pushed out counts again. */
+export class Reading {
+  readonly #totals: ReadingTotals;
+  readonly #sessions = new LRUCache<string, true>({ max: DEFAULTS.sessions });
+
+  constructor(totals: ReadingTotals) {
+    this.#totals = totals;
+  }
+
+  /** `direct`: how many of these characters a client of the servers themselves would have read, too. */
+  add(session: string, characters: number, direct: number): void {
+    if (!this.#sessions.has(session)) this.#totals.sessions++;
+    this.#sessions.set(session, true);
+    this.#totals.characters += characters;
+    this.#totals.direct += direct;
+  }
 }
 
 /**

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutAt, KeptResults, previewOf } from './kept-results.ts';
-import { Shrink } from './shrink.ts';
+import { cutAt, KeptResults, previewOf, Shrink } from './kept-results.ts';
 
 const note = (text: string) => ({ text, mimeType: 'text/plain' });
 

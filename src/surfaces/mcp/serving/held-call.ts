@@ -1,10 +1,11 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
-import { isSameCaller, type Principal } from '../../../core/vocabulary/principal.ts';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { TraceContext } from '../../../core/vocabulary/trace-context.ts';
+import { isSameCaller } from '../../../engine/people/roles.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
-import { cannotAsk } from '../client-capability.ts';
 import type { RequestCaller } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
+import { cannotAsk } from './raw-server.ts';
 
 /** The request that currently waits for the call: it gets progress, and cancelling it cancels the call. */
 export interface Waiting {

@@ -10,13 +10,12 @@ import {
   type StreamId,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { isSameCaller, type Principal } from '../../../core/vocabulary/principal.ts';
-import { traceContextIn } from '../../../core/vocabulary/trace-context.ts';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
+import { isSameCaller } from '../../../engine/people/roles.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
-import { cannotAsk } from '../client-capability.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { RPC, rpcResponse, thrownResponse } from '../rpc-error.ts';
-import { namedClient, rawServer, readParams, UNTOUCHED } from './raw-server.ts';
+import { cannotAsk, namedClient, rawServer, readParams, UNTOUCHED } from './raw-server.ts';
 import { type ClientChannel, whenEnded } from './served-endpoint.ts';
 
 const DEFAULTS = {
@@ -210,7 +209,7 @@ export class LegacySession implements ClientChannel {
 
   async #handle(method: string, sent: JsonObject | undefined, context: ServerContext): Promise<JsonObject> {
     const { id, signal } = context.mcpReq;
-    const { params, meta, progressToken } = readParams(sent);
+    const { params, meta, progressToken, trace } = readParams(sent);
     const onProgress = (progress: UpstreamProgress) => {
       if (progressToken === undefined) return;
       const told = { ...progress, progressToken };
@@ -218,7 +217,6 @@ export class LegacySession implements ClientChannel {
     };
     const { who } = this;
     const sessionId = namedClient(context.http?.req, who) ?? this.clientId;
-    const trace = traceContextIn(meta);
     const caller: RequestCaller = {
       sessionId,
       client: this.#client(context),

@@ -10,7 +10,6 @@ import {
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
-import { traceContextIn } from '../../../core/vocabulary/trace-context.ts';
 import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { RPC, thrownResponse } from '../rpc-error.ts';
@@ -154,9 +153,8 @@ export class ModernServing {
   }
 
   #start(method: string, parts: RequestParts, from: Pick<RequestCaller, 'sessionId' | 'who'>): HeldCall {
-    const { params, meta, retry, logLevel, capabilities, clientInfo: info } = parts;
+    const { params, meta, retry, logLevel, capabilities, clientInfo: info, trace } = parts;
     const mayAsk = MAY_ASK.has(method);
-    const trace = traceContextIn(meta);
     const call = new HeldCall({ id: randomUUID(), ...from, capabilities, info, mayAsk, trace });
     call.start((caller) =>
       this.#endpoint.handle({ method, params, meta, retry, modern: true, logLevel, caller }),

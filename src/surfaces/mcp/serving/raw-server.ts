@@ -10,8 +10,15 @@ import {
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server';
 import { CLIENT_HEADER, type Principal } from '../../../core/vocabulary/principal.ts';
+import { parentSpanOf, type TraceContext } from '../../../core/vocabulary/trace-context.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { ServerInfo } from '../endpoint.ts';
+
+const DEFAULTS = {
+  /** Characters of a `tracestate`. */
+  stateLength: 512,
+};
+
 /** Lets everything pass as it is. */
 export const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
   '~standard': { version: 1, vendor: 'pml', validate: (value) => ({ value: value as JsonObject }) },
@@ -67,6 +74,7 @@ function instructionsOf({ instructions }: ServerInfo) {
 }
 
 const CLIENT_NAME = /^[\w-]{8,64}$/;
+const TRACE_STATE = /^[\x20-\x7e]+$/;
 
 export interface RequestParts {
   readonly params: JsonObject;
@@ -76,6 +84,8 @@ export interface RequestParts {
   readonly logLevel: string | null;
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | undefined;
+  /** Null where the client gave none, or an invalid one. */
+  readonly trace: TraceContext | null;
 }
 
 /** Separates a client's parameters from fields that concern the connection. */
@@ -100,7 +110,14 @@ export function readParams(sent: JsonObject = {}): RequestParts {
     logLevel: (meta[LOG_LEVEL_META_KEY] as string | undefined) ?? null,
     capabilities: (capabilities ?? {}) as JsonObject,
     clientInfo: clientInfo as JsonObject | undefined,
+    trace: traceContextIn(meta),
   };
+}
+
+function traceContextIn({ traceparent, tracestate }: JsonObject): TraceContext | null {
+  if (typeof traceparent !== 'string' || parentSpanOf(traceparent) === null) return null;
+  const isState = typeof tracestate === 'string' && tracestate.length <= DEFAULTS.stateLength;
+  return { traceparent, ...(isState && TRACE_STATE.test(tracestate) && { tracestate }) };
 }
 
 /**
@@ -111,4 +128,35 @@ export function namedClient(request: Request | undefined, who: Principal): strin
   if (who.keyId !== null || who.clientId !== undefined) return null;
   const name = request?.headers.get(CLIENT_HEADER) ?? '';
   return CLIENT_NAME.test(name) ? name : null;
+}
+
+/**
+ * Why a client cannot be asked this; null if it can. A bare `elicitation: {}` means forms: clients declared
+ * it before modes existed.
+ */
+export function cannotAsk(capabilities: JsonObject, method: string, params: JsonObject): string | null {
+  const has = (name: string, member?: string) => {
+    const declared = capabilities[name] as JsonObject | undefined;
+    return declared !== undefined && (member === undefined || declared[member] !== undefined);
+  };
+  switch (method) {
+    case 'elicitation/create': {
+      if (params.mode === 'url') return has('elicitation', 'url') ? null : lacks('elicitation by URL');
+      const forms = has('elicitation', 'form') || (has('elicitation') && !has('elicitation', 'url'));
+      return forms ? null : lacks('elicitation by form');
+    }
+    case 'sampling/createMessage': {
+      if (!has('sampling')) return lacks('sampling');
+      const wantsTools = params.tools !== undefined || params.toolChoice !== undefined;
+      return wantsTools && !has('sampling', 'tools') ? lacks('sampling with tools') : null;
+    }
+    case 'roots/list':
+      return has('roots') ? null : lacks('roots');
+    default:
+      return `Clients cannot answer ${method}`;
+  }
+}
+
+function lacks(what: string): string {
+  return `The client does not support ${what}`;
 }

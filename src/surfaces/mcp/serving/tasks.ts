@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
-import { isSameCaller, type Principal } from '../../../core/vocabulary/principal.ts';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
+import { isSameCaller } from '../../../engine/people/roles.ts';
 import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
-import { cannotAsk } from '../client-capability.ts';
 import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import { invalidParams, methodNotFound, RPC, rpcShape } from '../rpc-error.ts';
 import { OpenQuestions, type Question } from './held-call.ts';
+import { cannotAsk } from './raw-server.ts';
 
 const DEFAULTS = {
   /** Milliseconds that a 2026-07-28 client waits for a result before it gets a task. */

@@ -35,7 +35,8 @@ export function RunPage({ id }: { id: string }) {
   const { data } = run.state.value;
   const runId = data?.trace?.run_id ?? id;
   const followed = live.data?.runs.find((known) => known.run_id === runId);
-  const isLate = data !== undefined && data.trace === null && followed?.end !== undefined;
+  // A run that called nothing has no trace to wait for.
+  const isLate = data?.trace === null && typeof followed?.end?.traceId === 'string';
   useEffect(() => {
     if (!isLate) return;
     const timer = setTimeout(run.reload, DEFAULTS.againMs);

@@ -14,15 +14,14 @@ export interface LoadedRun {
 
 /** A run by the id of its trace, or by its own id: then its latest trace. */
 export function useRun(id: string): Resource<LoadedRun> {
-  let runId = id;
-  return useResource<LoadedRun>(`run ${id}`, {
-    async load(signal) {
-      const loaded = await loadRun(id, signal);
-      runId = loaded.trace?.run_id ?? id;
-      return loaded;
-    },
-    reloadOn: (event) => event.type === 'run_finished' && (event.run_id === id || event.run_id === runId),
+  const run: Resource<LoadedRun> = useResource<LoadedRun>(`run ${id}`, {
+    load: (signal) => loadRun(id, signal),
+    // A single call is answered before its trace is stored.
+    reloadOn: (event) =>
+      event.type === 'run_finished' &&
+      (event.run_id === id || event.trace_id === id || event.run_id === run.state.peek().data?.trace?.run_id),
   });
+  return run;
 }
 
 async function loadRun(id: string, signal: AbortSignal): Promise<LoadedRun> {

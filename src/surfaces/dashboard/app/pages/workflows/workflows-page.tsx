@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Suggestion, WholeRun } from '../../../shared/api-types.ts';
+import type { LiveEvent } from '../../../shared/events.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError, postJson } from '../../api.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
@@ -173,11 +174,13 @@ function schemaOf(inputs: Suggestion['plan']['inputs']): object {
   };
 }
 
-/** Resolves when the first event of the run arrives. */
+/** Resolves when the run calls or asks: it is stored before that, but not yet when it starts. */
 function begun(runId: string): Promise<void> {
+  const isSign = (event: LiveEvent) =>
+    (event.type === 'trace_event' || event.type === 'approval_requested') && event.run_id === runId;
   return new Promise((resolve) => {
     const stop = onEvents((events) => {
-      if (!events.some((event) => 'run_id' in event && event.run_id === runId)) return;
+      if (!events.some(isSign)) return;
       stop();
       resolve();
     });

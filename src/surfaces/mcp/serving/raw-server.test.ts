@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cannotAsk } from './client-capability.ts';
+import { cannotAsk } from './raw-server.ts';
 
 test.each([
   ['elicitation/create', {}, { elicitation: {} }, true],

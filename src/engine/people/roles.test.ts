@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { toolId } from '../vocabulary/ids.ts';
-import { FULL_SCOPE, type KeyScope } from '../vocabulary/key-scope.ts';
-import { hidesTools, limitsOf, loopsOf, mayUseServer, mayUseTool, narrowed } from './within-scope.ts';
+import { toolId } from '../../core/vocabulary/ids.ts';
+import { FULL_SCOPE, type KeyScope } from '../../core/vocabulary/key-scope.ts';
+import { hidesTools, limitsOf, loopsOf, mayReach, mayUseTool, narrowed } from './roles.ts';
 
 const only = (allow: readonly string[], deny: readonly string[] = []): KeyScope => ({
   ...FULL_SCOPE,
@@ -28,14 +28,14 @@ test('[SCOPE-2] one glob must allow a tool and none deny it; what denies applies
 });
 
 test('[SCOPE-3] a server is reached where one of its tools could be used', () => {
-  expect(mayUseServer(only(['disk:read']), 'disk')).toBe(true);
-  expect(mayUseServer(only(['disk:read']), 'mail')).toBe(false);
-  expect(mayUseServer(only(['*:read']), 'mail')).toBe(true);
-  expect(mayUseServer(only(['d*']), 'disk')).toBe(true);
-  expect(mayUseServer(only(['*'], ['mail:*']), 'mail')).toBe(false);
-  expect(mayUseServer(only(['*'], ['mail:send']), 'mail')).toBe(true);
-  expect(mayUseServer(servers(['disk']), 'mail')).toBe(false);
-  expect(mayUseServer(only([]), 'disk')).toBe(false);
+  expect(mayReach({ scope: only(['disk:read']) }, 'disk')).toBe(true);
+  expect(mayReach({ scope: only(['disk:read']) }, 'mail')).toBe(false);
+  expect(mayReach({ scope: only(['*:read']) }, 'mail')).toBe(true);
+  expect(mayReach({ scope: only(['d*']) }, 'disk')).toBe(true);
+  expect(mayReach({ scope: only(['*'], ['mail:*']) }, 'mail')).toBe(false);
+  expect(mayReach({ scope: only(['*'], ['mail:send']) }, 'mail')).toBe(true);
+  expect(mayReach({ scope: servers(['disk']) }, 'mail')).toBe(false);
+  expect(mayReach({ scope: only([]) }, 'disk')).toBe(false);
 });
 
 test('[SCOPE-7] a scope that was narrowed is held to both', () => {
@@ -44,7 +44,7 @@ test('[SCOPE-7] a scope that was narrowed is held to both', () => {
   expect(mayUseTool(both, read)).toBe(true);
   expect(mayUseTool(both, toolId('mail', 'send'))).toBe(false);
   expect(mayUseTool(both, toolId('disk', 'write'))).toBe(false);
-  expect(mayUseServer(both, 'mail')).toBe(false);
+  expect(mayReach({ scope: both }, 'mail')).toBe(false);
   expect([limitsOf(both), loopsOf(both)]).toEqual([[limit], 3]);
   expect(narrowed(undefined, both)).toBe(both);
   expect(hidesTools(narrowed(FULL_SCOPE, FULL_SCOPE))).toBe(false);
