@@ -4,13 +4,11 @@ import type { Command } from 'commander';
 import { type ErrorShape, PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
-import type { CommandContext, CommandModule } from '../command.ts';
-import { columns, countOf } from '../command.ts';
+import { type CommandContext, type CommandModule, columns, countOf } from '../command.ts';
 import { confirmed, parsePair } from '../parse-option.ts';
-import type { GlobalOptions } from '../system.ts';
+import type { GlobalOptions, ImportOptions } from '../system.ts';
 import { changeLines } from '../tell-run.ts';
 import { withGateway } from '../with-gateway.ts';
-import { addImportCommand } from './servers-import.ts';
 import { addLoginCommand } from './servers-login.ts';
 
 interface Options extends GlobalOptions {
@@ -251,4 +249,59 @@ function addAcceptCommand(servers: Command, context: CommandContext): void {
         else terminal.out(isAccepted ? `Accepted the changes to "${name}".\n` : 'Nothing was accepted.\n');
       }),
     );
+}
+
+interface AddImportOptions extends ImportOptions {
+  readonly name?: string;
+  readonly yes?: boolean;
+  /** False with `--no-start`. */
+  readonly start?: boolean;
+}
+
+/** Adds an entry to the configuration and starts it, as `pml servers add` does. */
+type AddServer = (
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+  options: AddImportOptions,
+) => Promise<void>;
+
+const IMPORT_EXAMPLES = `
+Example:
+  $ pml servers import server.json
+  $ pml servers import io.github.user/weather --mirror registry.json --set city=Paris
+  $ pml servers import openapi.yaml --name shop --header 'X-Api-Key=\${SHOP_KEY}'`;
+
+function addImportCommand(servers: Command, { system, terminal }: CommandContext, add: AddServer): void {
+  servers
+    .command('import')
+    .argument('<source>', 'a server.json, an OpenAPI document, or with --mirror the name of a server')
+    .description("add a server from a registry's description or an OpenAPI document")
+    .option('--mirror <file>', 'a copy of a registry: its response to a request for servers')
+    .option('--name <name>', 'name of the server in PML')
+    .option('--via <kind>', 'which of several packages to use: npm, pypi, oci or remote')
+    .option(
+      '--set <name=value>',
+      'an argument or variable that the server asks for; can be repeated',
+      parsePair,
+    )
+    .option('--url <url>', 'for an OpenAPI document: the address of the API')
+    .option(
+      '--header <name=value>',
+      'for an OpenAPI document: HTTP header to send; can be repeated',
+      parsePair,
+    )
+    .option('--yes', 'add it without asking')
+    .option('--no-start', 'do not start the server to see whether it works')
+    .addHelpText('after', IMPORT_EXAMPLES)
+    .action(async (source: string, options: AddImportOptions) => {
+      const found = await system.readImport(options, source);
+      const name = options.name ?? found.name;
+      // Before anything is written or started: the file may be anyone's.
+      terminal.err(`${printable(name)}:\n`);
+      for (const line of JSON.stringify(found.entry, null, 2).split('\n'))
+        terminal.err(`  ${printable(line)}\n`);
+      for (const note of found.notes) terminal.err(`${printable(note)}\n`);
+      if (await confirmed(terminal, 'Add and start it?', options)) await add(name, found.entry, options);
+      else terminal.out('Nothing was added.\n');
+    });
 }
