@@ -6,7 +6,7 @@ const REQUIREMENTS: Requirements = {
   required: ['ping', 'tools-list'],
   optional: new Map([
     ['json-schema-2020-12', 'pending'],
-    ['auth/dpop', 'extension'],
+    ['tasks-status-notifications', 'extension'],
   ]),
 };
 
@@ -15,7 +15,7 @@ function column(title: string, verdicts: Readonly<Record<string, Verdict>>): Col
     ping: 'pass',
     'tools-list': 'pass',
     'json-schema-2020-12': 'pass',
-    'auth/dpop': 'fail',
+    'tasks-status-notifications': 'fail',
     ...verdicts,
   } as const).map(([scenario, verdict]) => [scenario, { verdict, complaints: ['because'] }] as const);
   return { title, outcomes: new Map(outcomes) };
@@ -36,15 +36,21 @@ test('[CNF-2] reports whatever is worse through the gateway, with the reason', (
 
 test('[CNF-2] a scenario that was not run through the gateway is lost', () => {
   const gateway: Column = { title: 'gateway', outcomes: new Map() };
-  expect(problemsOf(REQUIREMENTS, [column('direct', { 'auth/dpop': 'fail' }), gateway])).toHaveLength(3);
+  expect(
+    problemsOf(REQUIREMENTS, [column('direct', { 'tasks-status-notifications': 'fail' }), gateway]),
+  ).toHaveLength(3);
 });
 
 test('[CNF-2] what is offered must pass, and what passes must not be called not offered', () => {
-  const verdicts = { 'tools-list': 'warn', 'json-schema-2020-12': 'fail', 'auth/dpop': 'pass' } as const;
+  const verdicts = {
+    'tools-list': 'warn',
+    'json-schema-2020-12': 'fail',
+    'tasks-status-notifications': 'pass',
+  } as const;
   expect(problemsOf(REQUIREMENTS, [column('direct', verdicts)])).toEqual([
     'tools-list: warn direct: because',
     'json-schema-2020-12: fail direct: because',
-    'auth/dpop: passes direct, although it is not offered',
+    'tasks-status-notifications: passes direct, although it is not offered',
   ]);
 });
 
@@ -55,12 +61,12 @@ test('shows every scenario in every column, and the scores', () => {
     optional: { passed: 1, of: 2 },
   });
   expect(table('2026-07-28, server', REQUIREMENTS, columns).split('\n')).toEqual([
-    '2026-07-28, server                    direct  gateway',
-    '  ping                                pass    fail',
-    '  tools-list                          pass    pass',
-    '  json-schema-2020-12 (pending)       pass    pass',
-    '  auth/dpop (extension, not offered)  fail    fail',
-    '  Required                            2/2     1/2',
-    '  Not required                        1/2     1/2',
+    '2026-07-28, server                                     direct  gateway',
+    '  ping                                                 pass    fail',
+    '  tools-list                                           pass    pass',
+    '  json-schema-2020-12 (pending)                        pass    pass',
+    '  tasks-status-notifications (extension, not offered)  fail    fail',
+    '  Required                                             2/2     1/2',
+    '  Not required                                         1/2     1/2',
   ]);
 });
