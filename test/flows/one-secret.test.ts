@@ -142,7 +142,7 @@ test.each(['none', 'metadata'] as const)(
     // What is not kept cannot be taken up again, and says so.
     await gateway.settleApproval(paused.runId, 'approved', 'ada');
     await expect(gateway.continueRun(paused.runId, 'resume', NOBODY)).rejects.toMatchObject({
-      message: expect.stringContaining('not kept'),
+      message: expect.stringContaining('not stored'),
     });
     expect((await store.runs.get(paused.runId))?.status).toBe('paused');
   },
