@@ -9,7 +9,7 @@ import { draftPlan, judgePlans, type PlanningPast } from './draft-plan.ts';
 import { createEdgeTexts } from './edge-features.ts';
 import { PlanHistory, type PlannedRun } from './plan-history.ts';
 import { PlanRecord } from './plan-record.ts';
-import { asRun, closestRun, runAsPlanned, textPlan, usualSize } from './unlearned-plans.ts';
+import { textPlan, usualSize } from './unlearned-plans.ts';
 
 const DIMENSION = 24;
 const random = createRandom(11);
@@ -293,61 +293,4 @@ test('[PLAN-18] a run notes down what texts were worth where they spoke against 
   };
   const runs = jobRuns.map((run) => ({ ...run, intent: near(tools[0]!.vector, 0.9) }));
   expect(judgePlans(pastOf(runs), agreed)).toMatchObject({ copied: 1, text: null });
-});
-
-describe('[PLAN-30] of runs that read alike, the one whose tools fit is copied', () => {
-  const run = (text: string, intent: Float32Array, uses: number[]): PlannedRun => ({
-    ...{ ...forms(text, intent), uses, edges: [], key: text },
-  });
-  const none = () => false;
-  const query = forms('tell Ada', JOB);
-  const [first, second] = [near(JOB, 0.6), near(JOB, 0.58)];
-  const scores = (best: number) => Float64Array.from(tools, (_, place) => (place === best ? 0.6 : 0));
-  const closest = (runs: readonly PlannedRun[], text?: ArrayLike<number>) =>
-    closestRun(pastOf(runs).history, query, none, text)?.run;
-
-  test('by its text', () => {
-    const runs = [run('one', first, [4]), run('two', second, [5])];
-    expect(closest(runs, scores(4))).toBe(0);
-    expect(closest(runs, scores(5))).toBe(1);
-  });
-
-  test('not where the same was asked for', () => {
-    const runs = [run('one', JOB, [4]), run('two', second, [5])];
-    expect(closest(runs, scores(5))).toBe(0);
-  });
-
-  test('in its newest form', () => {
-    const runs = [run('one', first, [4]), run('one', first, [5])];
-    expect(closest(runs, scores(4))).toBe(1);
-    expect(closest(runs)).toBe(1);
-  });
-});
-
-test('[PLAN-31] a plan with a tool too many or too few is the run that it comes nearest to', () => {
-  const other: PlannedRun = { ...forms('open tickets', FAR), uses: [4, 3], edges: [], key: 'other' };
-  const { history } = pastOf([...jobRuns, other]);
-  const plan = (...places: number[]) => ({
-    ...{ tools: places.map((place) => ({ place, chance: 0.7 })), edges: [], rest: [], confidence: 0.8 },
-  });
-  const nearestTo = (...places: number[]) =>
-    runAsPlanned(history, plan(...places), { intent: JOB, closest: 1 }, () => false);
-  expect(nearestTo(0)).toBe(1);
-  expect(nearestTo(0, 1, 5)).toBe(1);
-  expect(nearestTo(4)).toBe(jobRuns.length);
-  // A run had just these, or none comes near.
-  expect(nearestTo(0, 1)).toBeNull();
-  expect(nearestTo(6, 7)).toBeNull();
-  expect(
-    runAsPlanned(history, plan(4), { intent: JOB, closest: 0 }, (run) => run === jobRuns.length),
-  ).toBeNull();
-  expect(asRun(history, 0, plan(0, 5))).toEqual({
-    tools: [
-      { place: 1, chance: 0.8 },
-      { place: 0, chance: 0.7 },
-    ],
-    edges: [{ from: 0, to: 1, weight: 0.8 }],
-    rest: [{ place: 5, chance: 0.7 }],
-    confidence: 0.8,
-  });
 });

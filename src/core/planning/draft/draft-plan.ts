@@ -4,7 +4,7 @@ import { narrownessOf } from '../../learning/ranker/candidates.ts';
 import type { Ranker, Ranking } from '../../learning/ranker/ranker.ts';
 import { TopK } from '../../numeric/top-k.ts';
 import { type RelatedIntents, relateIntents } from '../../retrieval/intent-actions.ts';
-import { SHIPPED_TEXT_CHANCES, type TextChances, type TextScores } from '../../retrieval/text-scores.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances } from '../../retrieval/text-scores.ts';
 import type { EdgeTexts } from './edge-features.ts';
 import type { HistoryView, PlanHistory, PlannedRun } from './plan-history.ts';
 import { nearestRuns } from './plan-history.ts';
@@ -12,12 +12,10 @@ import { type DraftedPlan, PlanModel, type PlanNets } from './plan-model.ts';
 import { type PlanOutcome, PlanRecord, type PlanSigns } from './plan-record.ts';
 import {
   asksForOther,
-  asRun,
   type CopiedPlan,
   closestRun,
   copyOf,
   type LiveCopy,
-  runAsPlanned,
   textPlan,
   usualSize,
 } from './unlearned-plans.ts';
@@ -103,11 +101,10 @@ export function draftWithSigns(
   if (forbids && isOpposed(view, cosines))
     return unsigned({ tools: [], edges: [], rest: [], confidence: 0, basis: 'nothing', support: 0 });
   const ranking = ranker?.rank(query) ?? null;
-  const scores = textOf(past, query, ranking);
-  const text = textPlanFor(past, query, scores, doneByOpposites(history, view, cosines));
+  const text = textPlanFor(past, query, ranking, doneByOpposites(history, view, cosines));
   const record = past.record ?? new PlanRecord();
-  const copied = copyClosest(past, query, related, record, text, scores);
-  const learned = recurring(past, query, learnedPlan(past, query, ranking), record, opposed, copied?.run);
+  const copied = copyClosest(past, query, related, record, text);
+  const learned = learnedPlan(past, query, ranking);
   const familiarity = familiarityIn(past, ranking, view, cosines);
   const trustOf = (made: RunsPlan | null) =>
     made ? trustIn(made, text, familiarity, view, cosines, others === 1) : 0;
@@ -163,16 +160,13 @@ export function draftWithSigns(
   };
 }
 
-function textOf({ candidates }: PlanningPast, query: IntentForms, ranking: Ranking | null): TextScores {
-  return ranking?.text ?? candidates.textScores(query);
-}
-
 function textPlanFor(
   { candidates, history, textChances = SHIPPED_TEXT_CHANCES }: PlanningPast,
   query: IntentForms,
-  scores: TextScores,
+  ranking: Ranking | null,
   ruledOut?: ReadonlySet<number>,
 ): DraftedPlan {
+  const scores = ranking?.text ?? candidates.textScores(query);
   return textPlan(query, scores, candidates, usualSize(history.runs), textChances, ruledOut);
 }
 
@@ -301,24 +295,6 @@ function learnedPlan(
   return { ...plan, isSame };
 }
 
-/**
- * Where jobs recur as a whole, a learned plan with a tool too many or too few is the run it comes nearest to. Where they
- * are put together differently each time, it stays; which of these a store is, its runs have shown.
- */
-function recurring(
-  { history }: PlanningPast,
-  query: IntentForms,
-  learned: RunsPlan | null,
-  record: PlanRecord,
-  opposed: ReadonlySet<number>,
-  closest: number | undefined,
-): RunsPlan | null {
-  if (!learned || record.wholeGain() <= 0) return learned;
-  const { intent } = query;
-  const run = runAsPlanned(history, learned, { intent, closest }, (other) => opposed.has(other));
-  return run === null ? learned : asRun(history, run, learned);
-}
-
 /** A plan made of past runs; the same, if a run asked for the very same. */
 type RunsPlan = CopiedPlan;
 
@@ -335,7 +311,6 @@ function better(
   if (!copied || !learned) return copied ?? learned;
   if (copied.isSame && copied.confidence > learned.confidence) return copied;
   if (f1Of(copied, placesOf(learned)) === 1) return learned;
-  if (record.isBeingTested) return copied;
   return copied.expected > record.learnedAt(learned.confidence, runs) ? copied : learned;
 }
 
@@ -346,20 +321,18 @@ function copyClosest(
   related: RelatedIntents,
   record: PlanRecord,
   text: DraftedPlan,
-  { fused }: TextScores,
 ): WeighedCopy | null {
-  const closest = closestRun(history, query, (run) => related.opposed.has(run), fused);
+  const closest = closestRun(history, query, (run) => related.opposed.has(run));
   if (!closest) return null;
   const trust = trustIn(history.runs[closest.run]!.key);
   const copied = copyOf(history, closest, asksForOther(related), record, trust);
   const isDisputed = !copied.isSame && speaksAgainst(text, placesOf(copied));
-  return { ...copied, isDisputed, run: closest.run, closeness: closest.closeness };
+  return { ...copied, isDisputed, closeness: closest.closeness };
 }
 
 /** A copy, and whether the tool that fits best by its text is missing in it. */
 interface WeighedCopy extends LiveCopy {
   readonly isDisputed: boolean;
-  readonly run: number;
   readonly closeness: number;
 }
 
@@ -430,25 +403,20 @@ export function judgePlans(past: PlanningPast, run: PlannedRun): PlanOutcome | n
   const related = relateIntents(run.text, history.runs, history.cosines(run.intent));
   // A job of single calls was known step by step.
   const isItself = (other: number) => run.runId !== undefined && history.runs[other]!.runId === run.runId;
-  const isUnseen = (other: number) => related.opposed.has(other) || isItself(other);
+  const closest = closestRun(history, run, (other) => related.opposed.has(other) || isItself(other));
+  if (!closest) return null;
   const isKnown = history.runs.some((_, other) => isItself(other));
   const ranking = isKnown ? null : (ranker?.rank(run) ?? null);
-  const scores = textOf(past, run, ranking);
-  const closest = closestRun(history, run, isUnseen, scores.fused);
-  if (!closest) return null;
   const learned = learnedPlan(past, run, ranking);
   const right = new Set(run.uses);
-  const text = textPlanFor(past, run, scores);
+  const text = textPlanFor(past, run, ranking);
   const worth = (plan: DraftedPlan) => ({ expected: plan.confidence, f1: f1Of(plan, right) });
-  const whole =
-    learned && runAsPlanned(history, learned, { intent: run.intent, closest: closest.run }, isUnseen);
   return {
     closeness: closest.closeness,
     isOther: asksForOther(related),
     copied: copiedF1(history, closest.run, right),
     byChance: chanceF1(history, right, (other) => !isItself(other)),
     learned: learned && worth(learned),
-    ...(whole !== null && { whole: copiedF1(history, whole, right) }),
     text: speaksAgainst(text, new Set(history.runs[closest.run]!.uses)) ? worth(text) : null,
   };
 }

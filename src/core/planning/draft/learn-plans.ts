@@ -149,7 +149,7 @@ function* learnNets(lesson: PlanLesson): Generator<void, PlanModel | null> {
     membership.push(net);
     for (const i of half) {
       const chances = chancesOf(net, rows[i]!, MEMBERSHIP_WIDTH);
-      choices.set(i, chooseSet(cases[i]!.shortlist, chances, history.longest));
+      choices.set(i, chooseSet(cases[i]!.shortlist, chances));
       yield;
     }
   }

@@ -118,8 +118,6 @@ export class PlanHistory {
   readonly all: PlanCounts;
   /** Places of runs, by candidate. */
   readonly runsOf: readonly (readonly number[])[];
-  /** Candidates that the longest run used. */
-  readonly longest: number;
   readonly #size: number;
   readonly #intents: RowMatrix;
   readonly #byKey: ReadonlyMap<string, readonly number[]>;
@@ -137,7 +135,6 @@ export class PlanHistory {
       for (const place of uses) runsOf[place]!.push(i);
     }
     this.runsOf = runsOf;
-    this.longest = runs.reduce((most, { uses }) => Math.max(most, uses.length), 0);
     this.#words = runs.map(({ words }) => wordSetOf(words));
     this.#byKey = Map.groupBy(runs.keys(), (i) => runs[i]!.key);
   }

@@ -82,7 +82,6 @@ export class PlanModel {
     const { chosen, rest, expectedF1 } = chooseSet(
       shortlist,
       shortlist.places.map((_, i) => mean(opinions.map((chances) => chances[i]!))),
-      this.history.longest,
     );
     const features = edgeFeatures(query, { tools: chosen, logits }, this.texts, cosines, view);
     // Chances of edges are learned from runs that have an order.
@@ -98,15 +97,12 @@ export function logitOf(chance: number): number {
   return logOdds(Math.min(0.999, Math.max(0.001, chance)));
 }
 
-/** The set of greatest expected F1, of at most this many: chances that are only alike would add up to a long plan. */
-export function chooseSet({ places }: Shortlist, chances: readonly number[], most: number): Choice {
+/** The set of greatest expected F1. */
+export function chooseSet({ places }: Shortlist, chances: readonly number[]): Choice {
   const sorted = places
     .map((place, i) => ({ place, chance: chances[i]! }))
     .sort((a, b) => b.chance - a.chance || a.place - b.place);
-  const { size, expectedF1 } = bestSize(
-    sorted.map(({ chance }) => chance),
-    { most },
-  );
+  const { size, expectedF1 } = bestSize(sorted.map(({ chance }) => chance));
   return { chosen: sorted.slice(0, size), rest: sorted.slice(size), expectedF1 };
 }
 
@@ -215,10 +211,7 @@ interface SetSize {
  * labeling", 2007; Ye et al., "Optimizing F-measures: a tale of two approaches", 2012).
  * E[F1 of the best k] = sum over a, b of P(a of the k belong) P(b of the rest belong) 2a / (k + a + b).
  */
-export function bestSize(
-  chances: readonly number[],
-  { least = 1, most = chances.length }: { readonly least?: number; readonly most?: number } = {},
-): SetSize {
+export function bestSize(chances: readonly number[], least = 1): SetSize {
   const n = chances.length;
   // rest[k][b]: the chance that exactly b of the candidates from k on belong.
   const rest: Float64Array[] = new Array(n + 1);
@@ -226,7 +219,7 @@ export function bestSize(
   for (let k = n - 1; k >= 0; k--) rest[k] = withOneMore(rest[k + 1]!, chances[k]!);
   let inside: Float64Array = Float64Array.of(1);
   let best = { size: 0, expectedF1: least === 0 ? rest[0]![0]! : -1 };
-  for (let k = 1; k <= Math.min(n, most); k++) {
+  for (let k = 1; k <= n; k++) {
     inside = withOneMore(inside, chances[k - 1]!);
     if (k < least) continue;
     const after = rest[k]!;

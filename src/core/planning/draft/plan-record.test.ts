@@ -40,19 +40,6 @@ test('[PLAN-18] what was learned counts as far as it kept its word, and less whi
   expect(learned(1).learnedAt(1, 3000)).toBe(1);
 });
 
-test('[PLAN-18] what was learned is tested on ten runs before it stands against copies', () => {
-  const record = (n: number) =>
-    new PlanRecord([outcome({}), ...times(n, outcome({ learned: { expected: 1, f1: 1 } }))]);
-  expect([0, 1, 9, 10, 50].map((n) => record(n).isBeingTested)).toEqual([false, true, true, false, false]);
-});
-
-test('[PLAN-31] whole runs gain what they were worth beyond the learned plans near to them', () => {
-  const learned = { expected: 0.9, f1: 0.5 };
-  expect(new PlanRecord(times(3, outcome({ learned, copied: 1 }))).wholeGain()).toBe(0);
-  expect(new PlanRecord(times(3, outcome({ learned, whole: 1 }))).wholeGain()).toBeCloseTo(1.5);
-  expect(new PlanRecord(times(3, outcome({ learned, whole: 0.25 }))).wholeGain()).toBeLessThan(0);
-});
-
 test('[PLAN-18] the newest outcomes are looked back on', () => {
   const old = new PlanRecord(times(200, outcome({ copied: 0 })));
   const record = times(200, outcome({ copied: 1 })).reduce((all, each) => all.with(each), old);

@@ -3,8 +3,6 @@ import { logOdds } from '../../numeric/matrices.ts';
 const DEFAULTS = {
   /** Outcomes that are looked back on, the newest. */
   outcomes: 200,
-  /** Outcomes of what was learned before which copies serve. */
-  tests: 10,
   /** Outcomes that what was expected beforehand counts for. */
   prior: 2,
   /** How far apart in closeness two copies may be and still tell of each other. */
@@ -41,8 +39,6 @@ export interface PlanOutcome {
   readonly byChance: number;
   /** Null while nothing was learned. */
   readonly learned: KeptWord | null;
-  /** Of the past run whose tools come nearest to those of what was learned; absent where a run had just these, or none did. */
-  readonly whole?: number;
   /** Of the tools whose texts fit; null where the one that fits best is in the copy. */
   readonly text: KeptWord | null;
 }
@@ -222,23 +218,6 @@ export class PlanRecord {
       weights += weight;
     }
     return sum / weights;
-  }
-
-  /**
-   * What was learned has been tested on a few runs only, and copies serve until it has proven better. Where it never was,
-   * its own word is all there is.
-   */
-  get isBeingTested(): boolean {
-    const tests = this.outcomes.filter(({ learned }) => learned !== null).length;
-    return tests > 0 && tests < DEFAULTS.tests;
-  }
-
-  /** How much more past runs as a whole have been worth than the learned plans that came near to them, in all. */
-  wholeGain(): number {
-    return this.outcomes.reduce(
-      (sum, { whole, learned }) => (whole === undefined || !learned ? sum : sum + whole - learned.f1),
-      0,
-    );
   }
 
   /** How far a copy as close as this one is usual, in (0, 1]. */

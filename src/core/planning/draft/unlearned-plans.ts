@@ -1,19 +1,16 @@
-import { mean } from '../../learning/gate/metrics.ts';
 import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
 import { dot, rowOf } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
 import type { RelatedIntents } from '../../retrieval/intent-actions.ts';
 import type { TextScores } from '../../retrieval/text-scores.ts';
 import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
-import type { PlacePair, PlanHistory } from './plan-history.ts';
+import type { PlanHistory } from './plan-history.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';
 import type { PlanRecord } from './plan-record.ts';
 
 const DEFAULTS = {
   /** What the words that two intents share count for beside the cosine of their vectors. */
   overlap: 0.25,
-  /** The same of the mean score of the tools of a run, by their texts. */
-  fit: 1,
   /** Cosine below which a past run says nothing. */
   far: 0.2,
   /** Cosines from which a copy is worth something, and all that a copy is, before any has shown what it is worth. */
@@ -29,8 +26,6 @@ const DEFAULTS = {
   sameConfidence: 1,
   /** What a copy of a run that is only somewhat near says of itself at the most. */
   tentative: 0.5,
-  /** F1 of the tools of a run and of a plan from which they may be the same job. */
-  leastShared: 0.5,
   /** Tools that may stand in a plan that only their texts speak for. */
   most: 3,
   /** Chance at the least of the best one, if the intent says all words of its name: among few tools scores are low. */
@@ -66,41 +61,21 @@ export interface LiveCopy extends CopiedPlan {
   readonly expected: number;
 }
 
-/**
- * By meaning, by words and, unless it was asked for the same, by how the texts of its tools fit: intents that read alike
- * may be other jobs. Of equals the newest, which may have mended an earlier one. `text`: the score of each candidate;
- * absent, intents alone decide.
- */
+/** Of equals the newest, which may have mended an earlier one. */
 export function closestRun(
   history: PlanHistory,
   query: Pick<IntentForms, 'intent' | 'words'>,
   isHidden: (run: number) => boolean,
-  text?: ArrayLike<number>,
 ): ClosestRun | null {
   const cosines = history.cosines(query.intent);
   const overlaps = history.overlaps(query.words);
-  const asked = new Set<string>();
-  const runs: ClosestRun[] = [];
-  for (let run = history.runs.length - 1; run >= 0; run--) {
-    if (isHidden(run) || cosines[run]! < DEFAULTS.far || asked.has(history.runs[run]!.text)) continue;
-    asked.add(history.runs[run]!.text);
+  let best: ClosestRun | null = null;
+  for (let run = 0; run < history.runs.length; run++) {
+    if (isHidden(run)) continue;
     const closeness = cosines[run]! + DEFAULTS.overlap * overlaps[run]!;
-    runs.push({ run, cosine: cosines[run]!, closeness });
+    if (!best || closeness >= best.closeness) best = { run, cosine: cosines[run]!, closeness };
   }
-  const closest = greatest(runs, ({ closeness }) => closeness);
-  if (!closest || !text || closest.cosine >= DEFAULTS.same) return closest;
-  const fitOf = (run: number) => mean(history.runs[run]!.uses.map((place) => text[place]!));
-  return greatest(runs, ({ run, closeness }) => closeness + DEFAULTS.fit * fitOf(run));
-}
-
-/** The first of equals; null of none. */
-function greatest<T>(items: readonly T[], scoreOf: (item: T) => number): T | null {
-  let best: { readonly item: T; readonly score: number } | null = null;
-  for (const item of items) {
-    const score = scoreOf(item);
-    if (!best || score > best.score) best = { item, score };
-  }
-  return best?.item ?? null;
+  return best && best.cosine >= DEFAULTS.far ? best : null;
 }
 
 /** The plan of a run as it was: what was run a moment ago is known now. `trust`: in work of its key to succeed. */
@@ -115,61 +90,18 @@ export function copyOf(
   const expected = record.copiedAt(closeness, isOther, priorAt(cosine));
   const confidence =
     trust * (cosine >= DEFAULTS.alike ? confidenceAt(cosine) : Math.min(expected, DEFAULTS.tentative));
+  const at = new Map(uses.map((place, i) => [place, i]));
   return {
     tools: uses.map((place) => ({ place, chance: confidence })),
-    edges: edgesAmong(uses, edges, confidence),
+    edges: edges.flatMap(([a, b]) => {
+      const [from, to] = [at.get(a), at.get(b)];
+      return from === undefined || to === undefined ? [] : [{ from, to, weight: confidence }];
+    }),
     rest: [],
     confidence,
     isSame: cosine >= DEFAULTS.same,
     expected,
   };
-}
-
-/**
- * The past run whose tools come nearest to those of a plan, of equals the closest one, else the nearest in meaning. Null
- * where a run had just these tools, or none comes near.
- */
-export function runAsPlanned(
-  history: PlanHistory,
-  { tools }: Pick<DraftedPlan, 'tools'>,
-  { intent, closest }: { readonly intent: Float32Array; readonly closest: number | undefined },
-  isHidden: (run: number) => boolean,
-): number | null {
-  const cosines = history.cosines(intent);
-  const nearness = (run: number) => (run === closest ? Number.POSITIVE_INFINITY : cosines[run]!);
-  const planned = new Set(tools.map(({ place }) => place));
-  const runs = new Set([...planned].flatMap((place) => history.runsOf[place]!));
-  let best: { readonly run: number; readonly f1: number } | null = null;
-  for (const run of runs) {
-    if (isHidden(run)) continue;
-    const { uses } = history.runs[run]!;
-    const f1 = (2 * planned.intersection(new Set(uses)).size) / (planned.size + uses.length);
-    if (f1 === 1) return null;
-    const isNearer = !best || f1 > best.f1 || (f1 === best.f1 && nearness(run) > nearness(best.run));
-    if (f1 >= DEFAULTS.leastShared && isNearer) best = { run, f1 };
-  }
-  return best?.run ?? null;
-}
-
-/** The tools and the order of a run in the place of those of a plan, with what the plan expects of itself. */
-export function asRun<T extends DraftedPlan>({ runs }: PlanHistory, run: number, plan: T): T {
-  const { uses, edges } = runs[run]!;
-  const chances = new Map([...plan.rest, ...plan.tools].map(({ place, chance }) => [place, chance]));
-  const tools = uses.map((place) => ({ place, chance: chances.get(place) ?? plan.confidence }));
-  const rest = [...plan.tools, ...plan.rest].filter(({ place }) => !uses.includes(place));
-  return { ...plan, tools, edges: edgesAmong(uses, edges, plan.confidence), rest };
-}
-
-function edgesAmong(
-  uses: readonly number[],
-  edges: readonly PlacePair[],
-  weight: number,
-): DraftedPlan['edges'] {
-  const at = new Map(uses.map((place, i) => [place, i]));
-  return edges.flatMap(([a, b]) => {
-    const [from, to] = [at.get(a), at.get(b)];
-    return from === undefined || to === undefined ? [] : [{ from, to, weight }];
-  });
 }
 
 /** All near runs that say what is to be done say something else. */
