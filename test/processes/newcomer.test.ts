@@ -71,8 +71,11 @@ test('[DOCS-7] the README leads a newcomer from the demo to a client, a paraphra
   await expect.poll(recognised, { interval: 300 }).toContain('"summarise_notes"');
   expect(await type(written('pml suggest'))).toContain('summarise_notes');
 
-  // Another past.
-  const ran = await type(written('pml trace ls'));
+  // Another past, once the demo writes no more files.
+  const listed = async () => (ran = await type('pml trace ls --limit 50'));
+  let ran = '';
+  await expect.poll(listed, { interval: 500 }).toContain('make one summary out of all my notes');
+  expect(await type(written('pml trace ls'))).toContain('make one summary out of all my notes');
   const [, TRACE_ID = ''] =
     /([\w-]{36}) .* (?:summarise all notes|write a file that summarises) /m.exec(ran) ?? [];
   const forked = await type(written('pml runs fork', { TRACE_ID }));
