@@ -25,7 +25,8 @@ const COMMON_WORDS = 10_000;
 /** Forms of a stem that are embedded: the most frequent ones. */
 const FORMS = 2;
 const LEAST_COSINE = 0.5;
-const MOST_RELATED = 8;
+/** Many, because a search takes the nearest of those that the attached tools use. */
+const MOST_RELATED = 30;
 const BATCH = 1_024;
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 

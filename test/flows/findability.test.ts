@@ -56,12 +56,12 @@ async function found(
   );
 }
 
-test('[SEARCH-14] of 100 wishes over 397 real tools, 80 find a right one first, 94 among the first five', async () => {
+test('[SEARCH-14] of 100 wishes over 397 real tools, 80 find a right one first, 95 among the first five', async () => {
   const answers = await found(intents.filter((each) => each.tools.length > 0));
   const ranks = answers.map((each) => each.hits.findIndex(({ tool }) => each.tools.includes(tool.id)));
   expect(answers).toHaveLength(100);
   expect(ranks.filter((rank) => rank === 0).length).toBeGreaterThanOrEqual(80);
-  expect(ranks.filter((rank) => rank >= 0).length).toBeGreaterThanOrEqual(94);
+  expect(ranks.filter((rank) => rank >= 0).length).toBeGreaterThanOrEqual(95);
 });
 
 test('[SEARCH-13] of 30 wishes that no tool can serve, 27 are told so, with at most the two nearest', async () => {

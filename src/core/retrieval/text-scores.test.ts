@@ -134,3 +134,10 @@ test('[SEARCH-16] the first word of a short query lifts the tool whose whole nam
   expect(history).toBe(plain[1]);
   expect(lexicalOf('show my commit')[0]).toBe(lexicalScores(index.lexical, words('show my commit'))[0]);
 });
+
+test('[SEARCH-16] a verb is not the whole name of a tool that names its object after it', () => {
+  const names = ['move_file', 'read_file', 'write_file', 'list_directory'];
+  const index = createWordIndex(names.map((name) => ({ server: 'files', name, words: words(name) })));
+  const query = { text: 'move the meeting', words: words('move the meeting') };
+  expect(scoreWords(index, query, null).lexical).toEqual(lexicalScores(index.lexical, query.words));
+});

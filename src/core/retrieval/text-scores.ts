@@ -15,6 +15,8 @@ const DEFAULTS = {
   shortQuery: 8,
   /** Related words that may stand for a word of a short query, of those that tools use. */
   related: 5,
+  /** The nearest words among which they are looked for, where tools use the word itself: others would be noise. */
+  relatedToKnown: 8,
   /** Share of a related word in a full match, times its cosine: where no tool uses the word itself, and else. */
   relatedShare: { unknown: 1, known: 0.4 },
   /** How far the first word of a short query lifts the lexical score of a tool towards 1 whose whole name it is. */
@@ -287,8 +289,10 @@ function widened(index: Bm25Index, query: readonly string[]): readonly Term[] {
   if (words.length > DEFAULTS.shortQuery) return query;
   return words.map((word): Term => {
     const { known, unknown } = DEFAULTS.relatedShare;
-    const share = index.has(word) ? known : unknown;
+    const isKnown = index.has(word);
+    const share = isKnown ? known : unknown;
     const related = relatedWords(word)
+      .slice(0, isKnown ? DEFAULTS.relatedToKnown : undefined)
       .filter(([other]) => index.has(other))
       .slice(0, DEFAULTS.related)
       .map(([other, cosine]): RelatedWord => [other, share * cosine]);

@@ -254,8 +254,8 @@ export function createNameIndex(tools: readonly Named[]): NameIndex {
 }
 
 /**
- * By word, the tools of which it is the whole name, apart from what most names of their server have in common: `commit` for
- * `git_commit` beside `git_push`.
+ * By word, the tools of which it is the whole name, apart from what most names of their server begin with: `commit` for
+ * `git_commit` beside `git_push`. Not `move` for `move_file` beside `read_file`: what follows the verb is its object.
  */
 export function createVerbIndex(tools: readonly Named[]): ReadonlyMap<string, readonly number[]> {
   const byServer = new Map<string, { tool: number; words: readonly string[] }[]>();
@@ -269,7 +269,7 @@ export function createVerbIndex(tools: readonly Named[]): ReadonlyMap<string, re
       named.length >= DEFAULTS.leastNames && counts.get(word)! > named.length / 2;
     for (const { tool, words: all } of named) {
       const own = all.filter((word) => !isCommon(word));
-      if (own.length === 1) push(verbs, own[0]!, tool);
+      if (own.length === 1 && own[0] === all.at(-1)) push(verbs, own[0]!, tool);
     }
   }
   return verbs;
