@@ -128,3 +128,17 @@ test('[CLI-12] doctor tries every server, through the running gateway and withou
   await serving.stop();
   await verdict();
 });
+
+test('[SEARCH-12] a search without a gateway names the servers whose tools were never listed', async () => {
+  const fresh = await makeTemporaryDir();
+  try {
+    const config = join(fresh.path, 'pml.json');
+    const bench = { command: process.execPath, args: [WORKBENCH] };
+    await writeFile(config, JSON.stringify({ mcpServers: { bench } }));
+    const args = ['search', 'echo a text', '--config', config, '--data', join(fresh.path, 'data')];
+    const { stderr } = await runPml(args, { cwd: fresh.path });
+    expect(stderr).toContain('Not searched: bench (its tools were never listed; "pml serve" starts it)');
+  } finally {
+    await fresh.remove();
+  }
+});

@@ -160,6 +160,7 @@ const DEFAULTS = {
 };
 
 const STILL_LISTED = 'its tools are still being listed';
+const NEVER_LISTED = 'its tools were never listed; "pml serve" starts it';
 
 /** Stands for the definition of a tool that its server does not list. */
 export const UNLISTED = 'unlisted';
@@ -285,9 +286,10 @@ export async function openLiveCatalogue(
     const states = new Map(
       unknown.length === 0 ? [] : upstream.servers().map((server) => [server.name, server]),
     );
+    const pending = isFilling ? STILL_LISTED : NEVER_LISTED;
     const unlisted = unknown.map(({ name }) => ({
       name,
-      reason: String(redact(states.get(name)?.error?.message ?? failed.get(name) ?? STILL_LISTED)),
+      reason: String(redact(states.get(name)?.error?.message ?? failed.get(name) ?? pending)),
     }));
     return [...disabled, ...unlisted];
   };

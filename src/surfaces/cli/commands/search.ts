@@ -61,6 +61,7 @@ export const searchCommand: CommandModule = (program, context) => {
         else if (signatures) terminal.out(hits.map(signature).join('\n'));
         else if (explain) terminal.out([...howRanked(hits), ...hits.map(explained)].join('\n'));
         else terminal.out([...fitting(hits), columns(hits.map(row))].join(''));
+        if (found.note !== undefined && !options.json) terminal.err(`${printable(found.note)}\n`);
       }),
     );
 };
