@@ -40,7 +40,7 @@ export const plan = z
 export const planEdge = z.object({ from: z.string(), to: z.string(), reason: z.string() });
 
 const NO_EVIDENCE_FOR_A_PLAN =
-  'No past run is similar, and no tool matches the text. Search for tools and run them: PML will know this kind of job next time.';
+  'No past run supports this, and no tool matches the text. Search for tools and run them: PML will know this kind of job next time.';
 
 export const suggestion = z
   .object({

@@ -69,6 +69,9 @@ test('[LEARN-13] a suggested plan is told step by step, with reasons, confidence
   const empty = { ...SUGGESTION, plan: { tasks: [], inputs: [] }, edges: [], suggestedCapabilities: [] };
   const none = await runCommand(['suggest', 'x'], on({ suggest: async () => empty }));
   expect(none.out).toMatch(/^No tool fits\..*\n$/);
+  const unproven = { ...empty, basis: 'nothing' as const };
+  const why = await runCommand(['suggest', 'x'], on({ suggest: async () => unproven }));
+  expect(why.out).toMatch(/^No past run supports this/);
 });
 
 test('[LEARN-13] --json gives the plan as a workflow takes it', async () => {

@@ -11,6 +11,7 @@ type Plan = Suggestion['plan'];
 /** The suggestion fields to print. */
 type Told = Pick<Suggestion, 'suggestion_id' | 'plan' | 'confidence' | 'suggested_capabilities'> & {
   readonly edges?: Suggestion['edges'] | undefined;
+  readonly reason?: string | undefined;
 };
 
 interface Options extends GlobalOptions {
@@ -92,7 +93,7 @@ export function describeSuggestion(told: Told): string[] {
   const { suggestion_id: id, plan, confidence, edges = [], suggested_capabilities: capabilities } = told;
   const lines =
     plan.tasks.length === 0
-      ? [NOTHING]
+      ? [told.reason ?? NOTHING]
       : [...plan.tasks.flatMap((task) => step(task, edges)), ...inputs(plan)];
   return [
     ...lines,

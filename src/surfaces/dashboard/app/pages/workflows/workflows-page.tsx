@@ -63,8 +63,8 @@ function Suggested({ intent }: { intent: string }) {
     <Await of={suggestion.state.value} retry={suggestion.reload} lines={6}>
       {(data) =>
         data.plan.tasks.length === 0 ? (
-          <EmptyState icon="search" title="No tool fits this">
-            Try other words, or connect a server that can do it.
+          <EmptyState icon="search" title="No plan for this">
+            {data.reason ?? 'Try other words, or connect a server that can do it.'}
           </EmptyState>
         ) : (
           <SuggestedPlan intent={intent} suggestion={data} />
