@@ -185,7 +185,7 @@ function isConnected({ edges }: PlanSketch, covered: ReadonlySet<number>): boole
 function contract(
   { tasks, edges }: PlanSketch,
   covered: ReadonlySet<number>,
-  { node, slug, schema, reliability, slots, gives }: CoveringCapability,
+  { node, slug, schema, slots, gives }: CoveringCapability,
 ): PlanSketch {
   const parts = tasks.filter((_, i) => covered.has(i));
   const whole: SketchedTask = {
@@ -193,7 +193,7 @@ function contract(
     body: { capability: slug },
     schema,
     chance: Math.min(...parts.map(({ chance }) => chance)),
-    reason: `does ${parts.map(nameOf).join(', ')} in one, with a reliability of ${reliability.toFixed(2)}`,
+    reason: `does ${parts.map(nameOf).join(', ')} in one call`,
     ...(slots && { slots }),
     ...(gives !== undefined && { gives }),
   };
