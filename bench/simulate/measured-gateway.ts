@@ -5,6 +5,7 @@
 import { loadSettings } from '../../src/adapters/config/load-settings.ts';
 import { WorkerTrainer } from '../../src/adapters/training/worker-trainer.ts';
 import { openGateway } from '../../src/compose/open-gateway.ts';
+import { CLOCK, sleep } from '../../src/compose/start-gateway-process.ts';
 import { WasmVectorIndex } from '../../src/core/retrieval/wasm-vector-index.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import { traceToWire } from '../../src/core/vocabulary/execution-trace.ts';
@@ -14,7 +15,7 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import { openLiveGraph } from '../../src/engine/graph/live-graph.ts';
 import { learnableRun } from '../../src/engine/learning/learnable-run.ts';
 import { toolEntries } from '../../src/engine/learning/plan-memory.ts';
-import type { Clock, Settings } from '../../src/engine/ports.ts';
+import type { Settings } from '../../src/engine/ports.ts';
 import { createEventLog } from '../../src/engine/traces/event-log.ts';
 import { importTraces } from '../../src/engine/traces/import-traces.ts';
 import { type MadeUpTeam, madeUpTeam } from './made-up-team.ts';
@@ -73,8 +74,6 @@ const DEFAULTS = {
   lookUps: 20,
   listed: 50,
 };
-
-const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
 /** The measurements of this process, by name. */
 const MEASURES = {
@@ -165,6 +164,7 @@ function open({ dir }: GatewayJob, settings: Settings, fillIn: boolean): Promise
     version: 'simulate',
     exporter: null,
     clock: CLOCK,
+    sleep,
     events: createEventLog(CLOCK),
     logger: {
       log: (level, message, details) => {

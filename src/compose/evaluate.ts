@@ -8,13 +8,14 @@ import { WasmVectorIndex } from '../core/retrieval/wasm-vector-index.ts';
 import { createRedactor } from '../core/tracing/redact.ts';
 import type { EvaluationReport, StreamReport } from '../core/vocabulary/evaluation-report.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import type { Clock, Embedder, Settings, Upstream } from '../engine/ports.ts';
+import type { Embedder, Settings, Upstream } from '../engine/ports.ts';
 import { createEventLog } from '../engine/traces/event-log.ts';
 import { type DataSet, findDataSets, readDataSet } from '../evaluation/data-set.ts';
 import { evaluate } from '../evaluation/evaluate.ts';
 import { measureStream } from '../evaluation/stream.ts';
 import type { DataSetChoice, EvaluateOptions, StreamOptions, System } from '../surfaces/cli/system.ts';
 import { openGateway } from './open-gateway.ts';
+import { CLOCK, sleep } from './start-gateway-process.ts';
 
 type Progress = Parameters<System['evaluate']>[1];
 
@@ -77,12 +78,12 @@ async function openOn(
     permissions: { ...settings.permissions, allow: ['*'], ask: [], deny: [], profile: 'balanced' },
     record: [{ tools: '*', keep: 'full' }],
   };
-  const clock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
   return await openGateway(folder, own, {
     version: 'eval',
     exporter: null,
-    clock,
-    events: createEventLog(clock),
+    clock: CLOCK,
+    sleep,
+    events: createEventLog(CLOCK),
     logger: { log: () => {} },
     redact: createRedactor([]),
     fillIn: true,

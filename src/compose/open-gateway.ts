@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { loadTemplates } from '../adapters/config/load-templates.ts';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
@@ -56,6 +55,7 @@ export interface GatewayParts {
   readonly version: string;
   readonly exporter: TraceExporter | null;
   readonly clock: Clock;
+  readonly sleep: FlowPorts['sleep'];
   readonly events: EventLog;
   readonly logger: Logger;
   readonly loop?: LoopWatch;
@@ -111,14 +111,13 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     exporter,
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
     clock,
+    sleep: parts.sleep,
     crypto: CRYPTO,
     logger,
     ...(loop && { loop }),
     events,
     redact,
     post,
-    sleep: async (ms, signal) =>
-      void (await setTimeout(ms, undefined, { ref: false, ...(signal && { signal }) })),
   };
   const gateway = await createGateway(ports, settings, { fillIn, templates });
   return {

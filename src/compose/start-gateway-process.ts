@@ -15,6 +15,7 @@ import { createMetrics } from '../adapters/telemetry/prometheus.ts';
 import type { FoundSecrets } from '../core/tracing/found-secrets.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import { openingGateway } from '../engine/opening-gateway.ts';
 import { createKeyRing } from '../engine/people/people-service.ts';
@@ -57,7 +58,11 @@ const DEFAULTS = {
   lookMs: 20,
 };
 
-const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
+export const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
+
+/** Keeps no process alive. */
+export const sleep: FlowPorts['sleep'] = async (ms, signal) =>
+  void (await setTimeout(ms, undefined, { ref: false, ...(signal && { signal }) }));
 
 export interface GatewayProcessOptions {
   readonly context: ProcessContext;
@@ -115,7 +120,7 @@ export async function startGatewayProcess(
     const { promise: store, resolve: onStore } = Promise.withResolvers<SqlStore>();
     const { redact, add: onSecrets } = redaction;
     const leaving = new AbortController();
-    const seen = { clock: CLOCK, loop, events, logger, redact, version, exporter };
+    const seen = { clock: CLOCK, sleep, loop, events, logger, redact, version, exporter };
     const parts = { ...seen, fillIn, onStore, onSecrets, signal: leaving.signal };
     const opening = setTimeout(options.openAfterMs ?? 0)
       .then(() => import('./open-gateway.ts'))

@@ -1,5 +1,5 @@
 import type { CallableNames } from '../core/capabilities/guest-types.ts';
-import { briefSignature, toolSignature } from '../core/capabilities/tool-signature.ts';
+import { toolSignature } from '../core/capabilities/tool-signature.ts';
 import type { TemplateEdge } from '../core/graph/templates.ts';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
@@ -28,6 +28,7 @@ import { type GatewayStats, openInventory, statsOf } from './catalogue/inventory
 import { manageServers, type ServerService } from './catalogue/manage-servers.ts';
 import { openObservedOutputs } from './catalogue/observed-outputs.ts';
 import {
+  createBriefs,
   type HiddenTools,
   hiddenTools,
   type SearchHit,
@@ -290,6 +291,7 @@ export async function createGateway(
     catalogue.current,
     () => current.learning.alpha ?? 'adaptive',
   );
+  const briefOf = createBriefs(outputs);
   const manage = manageCapabilities({ ...lessons, prover });
   return bounded(begin, {
     store,
@@ -313,15 +315,11 @@ export async function createGateway(
         related: hit.related.filter(({ toolId }) => mayUseTool(who?.scope, toolId as ToolId)),
       }));
       if (!query.signatures && !query.brief) return hits;
-      return hits.map((hit) => {
-        const { id, inputSchema, outputSchema } = hit.tool;
-        const given = outputs.of(id);
-        return {
-          ...hit,
-          ...(query.signatures && { signature: toolSignature(hit.tool, given) }),
-          ...(query.brief && { brief: briefSignature(inputSchema, outputSchema ?? given) }),
-        };
-      });
+      return hits.map((hit) => ({
+        ...hit,
+        ...(query.signatures && { signature: toolSignature(hit.tool, outputs.of(hit.tool.id)) }),
+        ...(query.brief && { brief: briefOf(hit.tool) }),
+      }));
     },
     hiddenTools: () => hiddenTools(catalogue.current(), embedder),
     async callableNames(caller) {

@@ -35,6 +35,8 @@ export interface ObservedOutputs {
   learn(trace: ExecutionTrace): Promise<void>;
   /** Reads again what the store has: another gateway saw something. */
   refresh(): Promise<void>;
+  /** Told when a schema may be another one. */
+  onChange(listener: () => void): void;
   /** Told when the answers of a tool changed, or are as they were. */
   onDrift(listener: () => Promise<void>): void;
 }
@@ -52,6 +54,7 @@ export async function openObservedOutputs({
 }: Pick<FlowPorts, 'store' | 'events' | 'clock'>): Promise<ObservedOutputs> {
   const known = new Map<ToolId, Known>();
   const listeners: (() => Promise<void>)[] = [];
+  const changed: (() => void)[] = [];
 
   async function refresh(): Promise<void> {
     for (const [tool, stored] of await tools.observedOutputs()) {
@@ -63,6 +66,7 @@ export async function openObservedOutputs({
       if (isBehind) mine.schema = mergeSchemas(mine.schema, read.schema);
       else known.set(tool, read);
     }
+    for (const tell of changed) tell();
   }
   await refresh();
 
@@ -80,12 +84,15 @@ export async function openObservedOutputs({
       events.emit({ type: 'drift_changed', tool, state: change, changes });
     }
     mine.unsaved++;
-    return change !== null || mine.unsaved >= DEFAULTS.perWrite || JSON.stringify(mine.schema) !== before;
+    const isOther = JSON.stringify(mine.schema) !== before;
+    if (isOther) for (const tell of changed) tell();
+    return change !== null || mine.unsaved >= DEFAULTS.perWrite || isOther;
   }
 
   return {
     of: (tool) => known.get(tool)?.schema,
     refresh,
+    onChange: (listener) => void changed.push(listener),
     onDrift: (listener) => void listeners.push(listener),
     drifts: () =>
       [...known]

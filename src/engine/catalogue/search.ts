@@ -1,3 +1,4 @@
+import { briefSignature } from '../../core/capabilities/tool-signature.ts';
 import type { RankingReasons } from '../../core/learning/ranker/ranker.ts';
 import { TopK } from '../../core/numeric/top-k.ts';
 import {
@@ -15,6 +16,7 @@ import { clauses, toolWords, withKinds, words } from '../../core/retrieval/words
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Embedder, VectorIndex } from '../ports.ts';
+import type { ObservedOutputs } from './observed-outputs.ts';
 
 const DEFAULTS = {
   limit: 5,
@@ -190,6 +192,22 @@ export async function search(
     .sort((a, b) => b.finalScore - a.finalScore)
     .slice(0, isFar ? Math.min(limit, DEFAULTS.nearest) : limit)
     .map((hit) => (query.includeRelated && graph ? { ...hit, related: graph.related(hit.tool.id) } : hit));
+}
+
+/**
+ * What each tool takes and gives, in one line, written once: until it has another definition, or gave something that it
+ * had not given before.
+ */
+export function createBriefs(outputs: Pick<ObservedOutputs, 'of' | 'onChange'>) {
+  const written = new Map<ToolId, { readonly tool: ToolDefinition; readonly brief: string }>();
+  outputs.onChange(() => written.clear());
+  return (tool: ToolDefinition): string => {
+    const before = written.get(tool.id);
+    if (before?.tool === tool) return before.brief;
+    const brief = briefSignature(tool.inputSchema, tool.outputSchema ?? outputs.of(tool.id));
+    written.set(tool.id, { tool, brief });
+    return brief;
+  };
 }
 
 /**

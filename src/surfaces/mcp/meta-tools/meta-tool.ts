@@ -174,11 +174,11 @@ export function readArguments<T extends z.ZodObject>(
   sent: unknown,
 ): z.infer<T> {
   const args = parsed(sent ?? {}, 'object');
-  if (!isJsonObject(args)) {
-    throw new PmlError('invalid_argument', `The arguments of ${tool} must be an object, not ${formOf(args)}`);
-  }
+  const instead = otherThanObject(args);
+  if (instead !== null)
+    throw new PmlError('invalid_argument', `The arguments of ${tool} must be an object, not ${instead}`);
   const properties = published.properties as Readonly<Record<string, { readonly type?: string }>>;
-  const loosened = Object.entries(args)
+  const loosened = Object.entries(args as JsonObject)
     // Some clients send null for absent fields.
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [name, parsed(value, properties[name]?.type)]);
@@ -214,8 +214,11 @@ function parsed(value: unknown, wanted: string | undefined): unknown {
   }
 }
 
-function formOf(value: unknown): string {
+/** What a value is instead of an object; null for an object. */
+function otherThanObject(value: unknown): string | null {
+  if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return null;
   return typeof value === 'string' ? 'text that does not parse as JSON' : `a ${typeof value}`;
 }
 
