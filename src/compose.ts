@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dataDir as dataDirOf, findConfig } from './adapters/config/find-config.ts';
 import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
-import type { ProcessContext } from './compose/process-context.ts';
+import type { ProcessContext } from './compose/start-gateway-process.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
 import type { Settings } from './engine/ports.ts';
 import type { GlobalOptions, System } from './surfaces/cli/system.ts';

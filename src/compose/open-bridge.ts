@@ -3,7 +3,7 @@ import { createFailoverBridge, createHttpBridge } from '../adapters/client/http-
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
 import { claimOrReach, type Holder } from '../adapters/store/data-dir-lock.ts';
 import type { Bridge, Settings } from '../engine/ports.ts';
-import { LOOPBACK, type ProcessContext } from './process-context.ts';
+import type { ProcessContext } from './start-gateway-process.ts';
 
 export interface OpenBridge {
   readonly bridge: Bridge;
@@ -34,7 +34,6 @@ export async function openBridge(
     const { startGatewayProcess } = await import('./start-gateway-process.ts');
     const held = await startGatewayProcess(dir, settings, claimed.lock, {
       context,
-      ...LOOPBACK,
       fillIn: false,
     });
     return {

@@ -9,8 +9,7 @@ import { claim, type DataDirLock } from '../adapters/store/data-dir-lock.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import type { Settings } from '../engine/ports.ts';
 import type { RunningGateway, ServeOptions } from '../surfaces/cli/system.ts';
-import type { ProcessContext } from './process-context.ts';
-import { startGatewayProcess } from './start-gateway-process.ts';
+import { type ProcessContext, startGatewayProcess } from './start-gateway-process.ts';
 
 /**
  * Intents for the programs of `examples/`, one per run: the same job comes back in other words. A program that ran

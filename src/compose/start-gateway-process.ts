@@ -44,7 +44,7 @@ import { createLogins } from '../surfaces/http/logins.ts';
 import { createInboundOAuth } from '../surfaces/http/oauth/inbound-oauth.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { createBackups } from './maintenance.ts';
-import type { ProcessContext } from './process-context.ts';
+import { returnMemory } from './return-memory.ts';
 
 /** The same path from the sources and from the built package. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
@@ -56,6 +56,7 @@ const DEFAULTS = {
   /** Milliseconds that open runs and requests have to finish. */
   patienceMs: 5_000,
   lookMs: 20,
+  host: '127.0.0.1',
 };
 
 export const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
@@ -64,10 +65,18 @@ export const CLOCK: Clock = { now: () => new Date(), monotonic: () => performanc
 export const sleep: FlowPorts['sleep'] = async (ms, signal) =>
   void (await setTimeout(ms, undefined, { ref: false, ...(signal && { signal }) }));
 
+/** Facts about this process. */
+export interface ProcessContext {
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
+
 export interface GatewayProcessOptions {
   readonly context: ProcessContext;
-  readonly host: string;
-  readonly port: number;
+  /** Without host and port it serves only other processes of this user. */
+  readonly host?: string;
+  readonly port?: number;
   /** Use any free port if the wanted one is in use. */
   readonly anyPort?: boolean;
   /** Start servers whose tools are not known yet. */
@@ -116,6 +125,8 @@ export async function startGatewayProcess(
     // A single command has nobody else waiting, and its output is read.
     const loop = createLoopWatch(CLOCK, fillIn ? logger : null);
     undo.push(async () => loop.close());
+    const keepMemory = returnMemory();
+    undo.push(async () => keepMemory());
     const exporter = await createOtelExporter({ env, version, logger });
     const { promise: store, resolve: onStore } = Promise.withResolvers<SqlStore>();
     const { redact, add: onSecrets } = redaction;
@@ -158,7 +169,7 @@ export async function startGatewayProcess(
       logger,
       now: CLOCK.monotonic,
       allowedHosts: () => [
-        ...hostsOf(options.host, listener?.port ?? options.port),
+        ...hostsOf(options.host ?? DEFAULTS.host, listener?.port ?? options.port ?? 0),
         ...gateway.settings().http.hosts.map((host) => host.toLowerCase()),
       ],
       answerCall,
@@ -229,13 +240,13 @@ async function knownKey(gateway: Gateway, name: string | undefined): Promise<Api
 
 async function listenOn(
   app: ReturnType<typeof createApp>,
-  options: GatewayProcessOptions,
+  { host = DEFAULTS.host, port = 0, anyPort }: GatewayProcessOptions,
 ): Promise<Listener> {
   try {
-    return await listen(app, options.host, options.port);
+    return await listen(app, host, port);
   } catch (error) {
-    if (!options.anyPort || !(error instanceof PmlError) || error.code !== 'port_in_use') throw error;
-    return await listen(app, options.host, 0);
+    if (!anyPort || !(error instanceof PmlError) || error.code !== 'port_in_use') throw error;
+    return await listen(app, host, 0);
   }
 }
 

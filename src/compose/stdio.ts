@@ -4,8 +4,7 @@ import { awaitSuccessor, claimOrReach } from '../adapters/store/data-dir-lock.ts
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Settings } from '../engine/ports.ts';
 import type { StdioGateway } from '../surfaces/cli/system.ts';
-import { LOOPBACK, type ProcessContext } from './process-context.ts';
-import type { GatewayProcess } from './start-gateway-process.ts';
+import type { GatewayProcess, ProcessContext } from './start-gateway-process.ts';
 
 const DEFAULTS = {
   /** A client first does the handshake and lists tools, which needs no store; calls come later. */
@@ -52,7 +51,7 @@ export function serveStdio(
       settingsOf(),
       import('./start-gateway-process.ts'),
     ]);
-    const options = { context, ...LOOPBACK, fillIn: true, handOver, openAfterMs: DEFAULTS.openAfterMs };
+    const options = { context, fillIn: true, handOver, openAfterMs: DEFAULTS.openAfterMs };
     held = await startGatewayProcess(dir, settings, claimed.lock, options);
     held.ready.catch(fail);
     return { url: mcpUrl(held.listener.port, path), headers, fetch: held.toMcp };

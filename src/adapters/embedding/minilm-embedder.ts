@@ -16,8 +16,8 @@ const DEFAULTS = {
   quietMs: 250,
   /** The second thread ends after so long without a catalogue, and gives its memory back. */
   idleMs: 10_000,
-  /** After so long without any text the model goes, too: about 37 MB. The next text waits until it is read again. */
-  restMs: 300_000,
+  /** After so long without any text the model goes, too: about 40 MB. The next text waits 0.1 s until it is read again. */
+  restMs: 60_000,
   /** Megabytes of a thread's heap for what lives briefly: tokens and strings. The engine would take 32. */
   youngMegabytes: 2,
 };

@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, types } from '@electric-sql/pglite';
 
@@ -32,6 +33,16 @@ const SERVER_SETTINGS = ['shared_buffers=8MB', 'wal_buffers=1MB', 'max_connectio
  */
 setFlagsFromString('--wasm-num-compilation-tasks=1');
 
+/**
+ * Milliseconds without a query after which garbage is collected. The engine collects when it allocates, so that texts
+ * and rows of the last queries, 20 MB after many runs, would stay until others need the room.
+ */
+const QUIET_MS = 5_000;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+setFlagsFromString('--no-expose-gc');
+
 /** PGlite computes on the thread that calls it, so it gets its own. */
 const port = parentPort;
 if (!port) throw new Error('pglite-worker runs in a worker thread only');
@@ -49,7 +60,9 @@ try {
     startParams: [...PGlite.defaultStartParams, ...SERVER_SETTINGS.flatMap((each) => ['-c', each])],
     serializers: { [types.BYTEA]: (bytes: Uint8Array) => `\\x${bytes.toHex()}` },
   });
+  const quiet = setTimeout(collectGarbage, QUIET_MS).unref();
   port.on('message', (request: WorkerRequest) => {
+    quiet.refresh();
     void answer(db, request).then(reply);
   });
   reply({ kind: 'ready' });
