@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { testGateway, tool } from '../../test/support/test-gateway.ts';
 
-test('[HANG-12] what is too long is refused before anything looks at it', async () => {
+test('[HANG-12] input that is too long is refused before it is processed', async () => {
   const { gateway, store } = await testGateway({
     servers: [{ name: 'approvals', tools: [tool('echo', (args) => args)] }],
   });

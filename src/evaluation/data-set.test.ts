@@ -71,7 +71,7 @@ test('[EVAL-2] recorded runs keep repeats, belong to their task and have an orde
   expect(train[0]).toMatchObject({ tools: ['s:b', 's:b'], group: '1', isOrdered: true });
 });
 
-test('[EVAL-10] files may be given, dev is then not read; distractors are added, gzipped or not', async () => {
+test('[EVAL-10] files may be given instead, then dev is not read; distractors are added, gzipped or not', async () => {
   const { 'tasks.dev.jsonl': _, ...rest } = whole;
   const more = [{ id: 'other:x', server: 'other', name: 'x', description: 'Else' }, TOOLS[0]];
   const folder = await folderOf({
@@ -141,7 +141,7 @@ test('[EVAL-16] a distractor is correct for no task', async () => {
   await expect(reading).rejects.toThrow(/"gone", which is not in tools\.jsonl/);
 });
 
-test('[EVAL-2] a file that claims to be gzipped and is not is rejected', async () => {
+test('[EVAL-2] a file that claims to be gzipped but is not is rejected', async () => {
   const folder = await folderOf({ ...whole, 'more.gz': 'plain' });
   const reading = readDataSet(folder, { ...OPTIONS, distractors: join(folder, 'more.gz') });
   await expect(reading).rejects.toThrow(/not a gzipped file/);

@@ -129,7 +129,7 @@ describe('on a small data set', () => {
     expect(plan!.exact).toBeLessThanOrEqual(Math.min(plan!.node_f1, plan!.edge_f1));
   });
 
-  test('[PLAN-11] where all tasks are parallel calls beside chains, no plan figures are reported', async () => {
+  test('[PLAN-11] where all tasks have parallel calls beside chains, no plan figures are reported', async () => {
     const parallel = household.test.map((task) => ({ ...task, isParallel: true }));
     expect((await evaluate({ ...household, test: parallel }, OPTIONS, PORTS)).plan).toBeNull();
   });
@@ -169,7 +169,7 @@ describe('on a small data set', () => {
     expect(apart).toMatchObject({ overlap: 0 });
   });
 
-  test('[EVAL-11] tasks of one group are drawn together: duplicates do not make an interval narrower', async () => {
+  test('[EVAL-11] tasks of one group are resampled together: duplicates do not make an interval narrower', async () => {
     const few = { ...household, train: household.train.slice(0, 12), test: household.test.slice(0, 4) };
     const groups = few.test.map((task, i) => ({ ...task, group: `g${i}` }));
     const often = Array.from({ length: 5 }, () => groups).flat();
@@ -238,7 +238,7 @@ describe('on a small data set', () => {
     expect(next!.markov!.mrr).toBeGreaterThan(next!.popularity!.mrr);
   });
 
-  test('[EVAL-7] where no task has an order no next tool is predicted', async () => {
+  test('[EVAL-7] without ordered tasks no next tool is predicted', async () => {
     const sets = (tasks: DataSet['train']) => tasks.map((task) => ({ ...task, isOrdered: false }));
     const unordered = { ...household, train: sets(household.train), test: sets(household.test) };
     expect((await evaluate(unordered, OPTIONS, PORTS)).next).toBeNull();

@@ -24,17 +24,17 @@ const data: DataSet = {
 const ids = (tasks: readonly Task[]) => tasks.map(({ id }) => id);
 const groups = (tasks: readonly Task[]) => new Set(tasks.map(({ group }) => group));
 
-test('[EVAL-4] id learns from all of train', () => {
+test('[EVAL-4] id learns from all training tasks', () => {
   expect(foldsOf(data, 'id', 1)).toEqual([{ train: data.train, test: data.test }]);
 });
 
-test('[EVAL-4] disjoint learns from no group that is measured', () => {
+test('[EVAL-4] disjoint learns from no measured group', () => {
   const [fold] = foldsOf(data, 'disjoint', 1);
   expect(fold!.test).toEqual(data.test);
   expect([...groups(fold!.train)].sort()).toEqual(['g2', 'g3', 'g4', 'g5', 'g6']);
 });
 
-test('[EVAL-4] cv5 measures every task of both once, by folds that share no group, the same for the same seed', () => {
+test('[EVAL-4] cv5 measures every task of both parts once, in folds that share no group, the same for the same seed', () => {
   const folds = foldsOf(data, 'cv5', 1);
   expect(folds).toHaveLength(5);
   expect(folds.flatMap(({ test }) => ids(test)).sort()).toEqual(ids([...data.train, ...data.test]).sort());

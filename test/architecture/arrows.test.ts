@@ -29,7 +29,7 @@ const WRONG_ARROWS = [
   ['evaluation', '../adapters/store/a.ts', 'adapters/store'],
 ] as const;
 
-test('[HOUSE-1] a wrong arrow is refused, by file, line, target and rule', async () => {
+test('[HOUSE-1] a wrong arrow is refused, with file, line, target and rule', async () => {
   const arrows = WRONG_ARROWS.map(([room, specifier, other]) => {
     const from = `src/${room}/probe.ts`;
     return { room, specifier, other, from, to: posix.join(posix.dirname(from), specifier) };
@@ -132,7 +132,7 @@ test('[HOUSE-2] a test may use lower floors, test/ and the test packages, and no
   ]);
 });
 
-test('[HOUSE-3] a file in no room, an import of nothing, and a broken file are refused', async () => {
+test('[HOUSE-3] a file in no room, an import of a missing file, and a broken file are refused', async () => {
   const found = await complaints('arrows', {
     'src/helpers/a.ts': target,
     'src/core/loose.ts': target,
@@ -150,7 +150,7 @@ test('[HOUSE-3] a file in no room, an import of nothing, and a broken file are r
   ]);
 });
 
-test('[HOUSE-4] an import cycle is refused, also one of types alone', async () => {
+test('[HOUSE-4] an import cycle is refused, even one of types only', async () => {
   const found = await complaints('arrows', {
     'src/engine/a.ts': importing('./b.ts'),
     'src/engine/b.ts': importing('./c.ts', './worker.ts'),

@@ -15,7 +15,7 @@ const reportingPid = (name: string) => `
     rows: [{ label: 'pid', value: process.pid, unit: '', ratio: 9, goal: '>= 8x' }],
   });`;
 
-test('[HOUSE-10] each bench runs in a process of its own, and --json leaves stdout clean', async () => {
+test('[HOUSE-10] each bench runs in its own process, and --json leaves stdout clean', async () => {
   const dir = await treeOf({ 'one.ts': reportingPid('one'), 'two.ts': reportingPid('two') });
   const { status, stdout } = runBench('--json', '--dir', dir);
   expect(status).toBe(0);
@@ -24,7 +24,7 @@ test('[HOUSE-10] each bench runs in a process of its own, and --json leaves stdo
   expect(new Set(reports.map(({ rows }) => rows[0]!.value)).size).toBe(2);
 });
 
-test('[HOUSE-10] a goal is judged in the table, and a bench that fails leaves the others standing', async () => {
+test('[HOUSE-10] the table judges each goal, and a failing bench does not affect the others', async () => {
   const dir = await treeOf({
     'fails.ts': `export const bench = async () => { throw new Error('no such luck'); };`,
     'works.ts': `export const bench = async () => ({ name: 'works', rows: [
@@ -42,7 +42,7 @@ test('[HOUSE-10] a goal is judged in the table, and a bench that fails leaves th
   expect(stdout).toMatch(/unsure +0\.1 +MRR +\[-0\.1, 0\.3\]\n\n {2}a plot\n {2}of two lines\n/);
 });
 
-test('[HOUSE-10] one bench can be run by name, and an unknown name is answered with the known ones', async () => {
+test('[HOUSE-10] a bench can be run by name, and an unknown name is answered with the known ones', async () => {
   const dir = await treeOf({ 'one.ts': reportingPid('one'), 'two.ts': reportingPid('two') });
   expect(JSON.parse(runBench('two', '--json', '--dir', dir).stdout)).toHaveLength(1);
   expect(runBench('three', '--dir', dir)).toMatchObject({

@@ -26,7 +26,7 @@ async function packageOf(sources: Readonly<Record<string, string>>): Promise<str
 const build = (root: string) =>
   spawnSync(process.execPath, [join(ROOT, 'scripts/build.ts'), '--root', root], { encoding: 'utf8' });
 
-test('[HOUSE-11] the build is plain JavaScript that runs, workers and data files included, tests left out', async () => {
+test('[HOUSE-11] the build is plain JavaScript that runs, with workers and data files, without tests', async () => {
   const root = await packageOf({
     'src/main.ts': `
       import { readFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ test('[HOUSE-11] the build is plain JavaScript that runs, workers and data files
   );
 });
 
-test('[HOUSE-11] the build is written in ASCII, and means the same', async () => {
+test('[HOUSE-11] the build is written in ASCII, with the same meaning', async () => {
   const code = String.raw`
     export const texts = ['a…b', "\\…", 'é\n😀', ${'`${1}—${"–"}`'}, ${'`\\u{2014}…`'}];
     export const found = ['x…😀'.match(/[…–]/g), '😀é'.match(/^[😀]é$/u), 'ı…'.replace(/\\?…|ı/g, '•')];
@@ -71,7 +71,7 @@ test('[HOUSE-11] the build is written in ASCII, and means the same', async () =>
   for (const text of ['String.raw`…`;\n', String.raw`'\…';`]) expect(inAscii('x.js', text)).toBe(text);
 });
 
-test('[HOUSE-11] a second build leaves alone what has not changed, so that processes can run from it', async () => {
+test('[HOUSE-11] a second build leaves unchanged files alone, so that processes can run from it', async () => {
   const root = await packageOf({
     'src/main.ts': "process.stdout.write((await import('./more.ts')).more);",
     'src/more.ts': "export const more = 'more';",

@@ -42,7 +42,7 @@ test('[DASH-7] the dashboard is at most 300 KB with gzip, the first view at most
   expect(firstBytes / KB).toBeLessThanOrEqual(120);
 });
 
-test('[DASH-7] the graph library comes only with the pages that draw graphs', () => {
+test('[DASH-7] only pages that draw graphs load the graph library', () => {
   const holdsLibrary = (file: string) =>
     readFileSync(join(FOLDER, file), 'utf8').includes('cytoscape_container');
   const page = (name: string) => [...filesOf(`pages/${name}/${name}-page.tsx`)];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCheck } from './check-command.ts';
 import { treeOf } from './tree-of.ts';
 
-test('[HOUSE-8] all checks run, also after one has failed, and the summary names each', async () => {
+test('[HOUSE-8] all checks run, even after one has failed, and the summary names each', async () => {
   const root = await treeOf({
     'package.json': '{ "name": "broken", "type": "module", "main": "src/main.ts" }\n',
     'tsconfig.json': '{ "compilerOptions": { "strict": true, "noEmit": true, "module": "nodenext" } }\n',
@@ -34,7 +34,7 @@ test('[HOUSE-8] all checks run, also after one has failed, and the summary names
   ]);
 });
 
-test('[HOUSE-8] a check that does not exist is wrong usage, answered with those that do', () => {
+test('[HOUSE-8] an unknown check is wrong usage, answered with the known ones', () => {
   expect(runCheck('--only', 'arows')).toMatchObject({
     exitCode: 2,
     stderr:
@@ -42,7 +42,7 @@ test('[HOUSE-8] a check that does not exist is wrong usage, answered with those 
   });
 });
 
-test('[HOUSE-18] examples are checked as the functions that they become, and complaints name their lines', async () => {
+test('[HOUSE-18] examples are checked as the functions that they become, and complaints have their lines', async () => {
   const root = await treeOf({
     'package.json': '{ "type": "module" }\n',
     'tsconfig.json': '{ "compilerOptions": { "noEmit": true, "types": [] }, "files": ["empty.ts"] }\n',

@@ -12,7 +12,7 @@ function contender(name: string, over: Partial<Contender> = {}): Contender {
   return { name, ...rest, call: async () => {}, code: { callTimes: async (times) => times }, ...over };
 }
 
-test('[HOUSE-40] a peer that hangs, fails or times out gets a cell that says so, and the others their figures', async () => {
+test('[HOUSE-40] a peer that hangs, fails or times out gets a cell that says so, and the others get their figures', async () => {
   const never = new Promise<never>(() => {});
   const refuses = async () => Promise.reject(new Error('Request timed out'));
   const measured = await measure(
@@ -56,7 +56,7 @@ test('[HOUSE-40] a peer that timed out gets no further calls while the others ar
   expect(waiting).toEqual([]);
 });
 
-test('[HOUSE-40] everything that was started is ended, also what left the tree and ignores signals', async () => {
+test('[HOUSE-40] everything that was started is ended, even processes that left the tree and ignore signals', async () => {
   const tree = new URL('../../bench/compare/process-tree.ts', import.meta.url).href;
   const stubborn = `process.on('SIGTERM', () => {}); process.send('up'); setInterval(() => {}, 1000)`;
   // In a process of its own, which ends its own descendants.

@@ -10,7 +10,7 @@ const read = (name: string) => readFile(`deploy/${name}`, 'utf8');
 /** `--port 8080` and the like, without their values. */
 const optionsIn = (words: readonly string[]) => words.filter((word) => word.startsWith('--'));
 
-test('[OPS-7] what the Dockerfile copies is there, and it starts what pml offers', async () => {
+test('[OPS-7] the files that the Dockerfile copies exist, and it starts a command of pml', async () => {
   const lines = (await read('Dockerfile')).replaceAll('\\\n', ' ').split('\n');
   const copies = lines.filter((line) => line.startsWith('COPY') && !line.includes('--from'));
   const sources = copies.flatMap((line) => line.split(/\s+/).slice(1, -1));
@@ -28,7 +28,7 @@ test('[OPS-7] what the Dockerfile copies is there, and it starts what pml offers
   );
 });
 
-test('[OPS-7] the compose file has a PostgreSQL with pgvector, and its configuration is a good one', async () => {
+test('[OPS-7] the compose file has a PostgreSQL with pgvector, and its configuration is valid', async () => {
   const { services, volumes } = parse(await read('compose.yaml'));
   expect(services.db.image).toMatch(/^pgvector\/pgvector:pg\d+$/);
   const mounts = [...services.db.volumes, ...services.pml.volumes].map(
@@ -51,7 +51,7 @@ test('[OPS-7] the compose file has a PostgreSQL with pgvector, and its configura
   ]);
 });
 
-test('[OPS-7] the systemd unit starts pml with options it has, and gives it time to end', async () => {
+test('[OPS-7] the systemd unit starts pml with existing options, and gives it time to end', async () => {
   const unit = await read('pml.service');
   const words = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? [];
   expect(words.slice(1, 3)).toEqual(['pml', 'serve']);

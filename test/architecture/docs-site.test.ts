@@ -84,7 +84,7 @@ test('[DOCS-1] nothing in a page is inline, as the content policy demands', () =
   expect(inline).toEqual([]);
 });
 
-test('[DOCS-2] what is generated and not current, and a page that is listed nowhere, fail the check', async () => {
+test('[DOCS-2] an outdated generated page, and a page that is listed nowhere, fail the check', async () => {
   const { copy, remove } = await copyOfDocs();
   onTestFinished(remove);
   const check = () =>

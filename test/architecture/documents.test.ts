@@ -70,7 +70,7 @@ test('[HOUSE-13] the index of the spec lists every file with its prefixes', () =
   expect(shown).toEqual(new Map(held));
 });
 
-test('[HOUSE-13] the rules that documents name are rules', () => {
+test('[HOUSE-13] rules named in documents exist', () => {
   const rules = new Set(SPEC.flatMap(({ rules }) => rules));
   const areas = new Set([...rules].map((id) => id.split('-')[0]!));
   const named = DOCUMENTS.flatMap((path) =>
@@ -82,7 +82,7 @@ test('[HOUSE-13] the rules that documents name are rules', () => {
   expect(named).toEqual([]);
 });
 
-test('[HOUSE-14] .ci/run runs what the README tells a newcomer to run', () => {
+test('[HOUSE-14] .ci/run runs what the README asks a newcomer to run', () => {
   const [, told] = /^(npm ci && npm test)\b/m.exec(read('README.md')) ?? [];
   const commands = read('.ci/run')
     .split('\n')

@@ -12,7 +12,7 @@ test('[HOUSE-15] 701 source files are refused, 700 are not; tests do not count',
   ]);
 });
 
-test('[HOUSE-15] short files that one neighbour alone imports are fragments, 30 of which are allowed', async () => {
+test('[HOUSE-15] short files with a single importer in their folder are fragments; 30 are allowed', async () => {
   const fragments = (count: number, text?: string) => ({
     ...files(count, (number) => `src/core/graph/part-${number}.ts`, text),
     'src/core/graph/whole.ts': Array.from(
@@ -42,6 +42,6 @@ test('[HOUSE-15] the top of src/engine holds 12 files', async () => {
   ]);
 });
 
-test('[HOUSE-15] the tree itself keeps to these figures', () => {
+test('[HOUSE-15] the tree itself stays within these figures', () => {
   expect(runCheck('--only', 'figures')).toMatchObject({ exitCode: 0, stderr: '' });
 });

@@ -11,7 +11,7 @@ interface Row {
   readonly tool: string;
 }
 
-test('[CAP-12] none of the sixty names in docs has a piece of a word, a stop word at an end, or a value', async () => {
+test('[CAP-12] none of the sixty names in docs has a word fragment, a stop word at an end, or a value', async () => {
   const page = await readFile(new URL('../../docs/learned-names.md', import.meta.url), 'utf8');
   const rows = page.split('\n').flatMap((line) => {
     const found = ROW.exec(line)?.groups as Row | undefined;

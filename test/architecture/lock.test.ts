@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
-test('[PACK-3] the lock has nothing that npm ci warns of', async () => {
+test('[PACK-3] npm ci gives no warnings about the lock', async () => {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
     packages: Record<string, { engines?: object; deprecated?: string }>;
   };

@@ -23,7 +23,7 @@ test('[HOUSE-16] vague words in names of files and exports are refused, with wha
   ]);
 });
 
-test('[HOUSE-16] words within words, and names that mean the protocol era, are fine', async () => {
+test('[HOUSE-16] such words inside other words, and names that mean the protocol era, are fine', async () => {
   const found = await complaints('names', {
     'src/surfaces/mcp/serving/legacy-session.ts': 'export class LegacySession {}\n',
     'src/core/structure/evaluate/value.ts':

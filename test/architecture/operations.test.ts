@@ -7,7 +7,7 @@ import { treeOf } from './tree-of.ts';
 
 const declared = (name: string) => `export const x = operation({ name: '${name}', right: 'read' });\n`;
 
-test('[OP-6] an operation is declared once, and exported from the file of its name', async () => {
+test('[OP-6] an operation is declared once, and exported from the file with its name', async () => {
   const found = await complaints('operations', {
     'src/operations/get-it.ts': declared('get_it'),
     'src/operations/get-more.ts': declared('get_more').replace('export ', ''),
@@ -21,7 +21,7 @@ test('[OP-6] an operation is declared once, and exported from the file of its na
   ]);
 });
 
-test('[OP-6] the table has what the folder has: the check writes it, and refuses a committed one that does not', async () => {
+test('[OP-6] the table matches the folder: the check writes it, and refuses a committed one that differs', async () => {
   const files = {
     'src/operations/get-it.ts': declared('get_it'),
     'src/operations/table.ts': 'export const OPERATIONS = [];\n',
@@ -38,7 +38,7 @@ test('[OP-6] the table has what the folder has: the check writes it, and refuses
   expect(writeTable(root)).toBe(false);
 });
 
-test('[OP-6] no route of /api is written down anywhere else', async () => {
+test('[OP-6] no route of /api is declared anywhere else', async () => {
   const found = await complaints('operations', {
     'src/surfaces/http/a.ts': "app.get('/api/me', answer);\napp.get('/api/events', stream);\n",
     'src/surfaces/http/b.ts': "api.post('/me', answer);\napi.get('/events', stream);\n",
@@ -50,6 +50,6 @@ test('[OP-6] no route of /api is written down anywhere else', async () => {
   ]);
 });
 
-test('[OP-6] the tree itself keeps to it', () => {
+test('[OP-6] the tree itself follows these rules', () => {
   expect(runCheck('--only', 'operations')).toMatchObject({ exitCode: 0, stderr: '' });
 });

@@ -16,7 +16,7 @@ function runFixture(args: string[], given: NodeJS.ProcessEnv = {}): { stdout: st
   });
 }
 
-test('[HOUSE-9] npm test runs a tenth of each long proof from a fixed seed, printed where one fails', () => {
+test('[HOUSE-9] npm test runs a tenth of each long proof from a fixed seed, which a failure prints', () => {
   const { stdout, stderr } = runFixture([]);
   expect(stderr).toMatch('{ seed: 20261115, runs: 20 }');
   expect(stderr).toMatch('{ seed: 20261115, runs: 1 }');
@@ -26,7 +26,7 @@ test('[HOUSE-9] npm test runs a tenth of each long proof from a fixed seed, prin
   expect(stdout).toMatch('2 failed | 1 passed');
 });
 
-test('[HOUSE-9] npm run prove runs them in full, from another seed when one is given', () => {
+test('[HOUSE-9] npm run prove runs them in full, from another seed if one is given', () => {
   const { stderr } = runFixture(['--mode', 'full'], { PML_SEED: '7' });
   expect(stderr).toMatch('{ seed: 7, runs: 200 }');
 });

@@ -42,7 +42,7 @@ test('[HOUSE-5] core may read no clock, draw no random number and reach nothing 
   ]);
 });
 
-test('[HOUSE-5] what only looks impure passes, and tests and other floors are free', async () => {
+test('[HOUSE-5] code that only looks impure passes, and tests and other floors are free', async () => {
   const impure = 'export const now = Date.now() + performance.now() + Math.random();\n';
   const found = await complaints('arrows', {
     'src/core/tracing/pure.ts': [

@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../../src/adapters/store/migrations/index.ts';
 import { pgliteDialect, startPglite, unpackStartImage } from '../../src/adapters/store/open-pglite-store.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-test('[PACK-2] the start image is of the installed PGlite and has every migration: else "npm run bake:store"', async () => {
+test('[PACK-2] the start image matches the installed PGlite and has every migration; otherwise run "npm run bake:store"', async () => {
   const cluster = `${await temporaryDir()}/pg`;
   await unpackStartImage(cluster);
   const db = new Kysely<unknown>({ dialect: pgliteDialect(await startPglite(cluster)) });

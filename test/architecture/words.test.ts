@@ -3,7 +3,7 @@ import { complaints, runCheck } from './check-command.ts';
 
 const TEXT = '// Made anew for whoever asks.\n';
 
-test('[HOUSE-17] 26 of the avoided words are refused and listed, 25 are not', async () => {
+test('[HOUSE-17] 26 uses of avoided words are refused and listed, 25 are not', async () => {
   const full = { 'src/main.ts': TEXT.repeat(12), 'src/client.ts': '// "x" Is no tool.\n' };
   expect(await complaints('words', { ...full, 'test/more.ts': TEXT })).toEqual([]);
   const found = await complaints('words', { ...full, 'src/engine/gateway.ts': '\n// There are no tools.\n' });
@@ -14,6 +14,6 @@ test('[HOUSE-17] 26 of the avoided words are refused and listed, 25 are not', as
   expect(found[0]).toMatch(/^src\/client\.ts:1 says "Is no"/);
 });
 
-test('[HOUSE-17] the tree itself keeps to it', () => {
+test('[HOUSE-17] the tree itself stays within the limit', () => {
   expect(runCheck('--only', 'words')).toMatchObject({ exitCode: 0, stderr: '' });
 });

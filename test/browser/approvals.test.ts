@@ -31,7 +31,7 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
-test('[DASH-56] a call that waits is answered in the page and goes on at that moment', async () => {
+test('[DASH-56] a waiting call is decided in the page and continues at once', async () => {
   const page = await dashboard.open('/approvals');
   await page.getByText('Nothing needs your approval').waitFor();
   const call = { tool: 'filesystem:write_file', intent: 'write while somebody looks' };
@@ -45,7 +45,7 @@ test('[DASH-56] a call that waits is answered in the page and goes on at that mo
   await page.getByText('Nothing needs your approval').waitFor();
 });
 
-test('[DASH-56] code stops in the middle for an answer; rejected, it is told so', async () => {
+test('[DASH-56] code stops in the middle for a decision, and is told of a rejection', async () => {
   const code = `
     await mcp.everything.echo({ message: 'before' });
     return await mcp.filesystem.write_file(${JSON.stringify(writing('never.txt', 'no'))});`;
@@ -80,7 +80,7 @@ test('[APPROVE-8] the page shows exactly what will run, whatever is hidden of it
   expect((await waiting).status).toBe('error');
 });
 
-test('[APPROVE-17] by keyboard, a call is approved for later ones too, which is listed and revoked', async () => {
+test('[APPROVE-17] by keyboard, a call is approved for later ones too; the approval is listed and revoked', async () => {
   const page = await dashboard.open('/approvals');
   await page.getByText('Nothing needs your approval').waitFor();
   const write = (name: string) =>
@@ -108,7 +108,7 @@ test('[APPROVE-17] by keyboard, a call is approved for later ones too, which is 
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(['error', 'error']);
 });
 
-test('[APPROVE-18] a page that is not in view tells of a waiting call only after the user turned that on', async () => {
+test('[APPROVE-18] a hidden page notifies of a waiting call only after the user turned that on', async () => {
   const page = await dashboard.open('/approvals');
   await page.getByText('Nothing needs your approval').waitFor();
   // What the desktop would show; the browser of the tests has none.

@@ -55,7 +55,7 @@ test('[CALLS-8] every call is a row; filters, groups and pages are in the addres
   await page.locator('.call-details').getByText('=1+1').first().waitFor();
 });
 
-test('[CALLS-11] a view is kept by name in this browser, by keyboard, and removed', async () => {
+test('[CALLS-11] a view is saved by name in this browser, by keyboard, and removed', async () => {
   const page = await dashboard.open('/calls?status=error&min_ms=100');
   await page.getByRole('button', { name: 'Save this view' }).press('Enter');
   const field = page.getByLabel('Name of the view');
@@ -73,7 +73,7 @@ test('[CALLS-11] a view is kept by name in this browser, by keyboard, and remove
   await views.getByRole('link', { name: 'slow <b>failures' }).waitFor({ state: 'detached' });
 });
 
-test('[CALLS-9] a view is saved as CSV, in which nothing that a tool said is a formula', async () => {
+test('[CALLS-9] a view is saved as CSV, in which no text of a tool is a formula', async () => {
   await fill('=cmd, "quoted"');
   const page = await dashboard.open('/calls?tool=everything%3Aecho');
   await page.locator('.calls-tool').first().waitFor();
@@ -87,7 +87,7 @@ test('[CALLS-9] a view is saved as CSV, in which nothing that a tool said is a f
   expect(newest).toContain(`"'=cmd, ""quoted"""`);
 });
 
-test('[CALLS-10] a call that a person approved says so; new calls come while the page is open, narrow and light', async () => {
+test('[CALLS-10] a call that a person approved says so; new calls appear while the page is open, narrow and light', async () => {
   const { run_id } = await dashboard.api<{ run_id: string }>('/execute', {
     tool: 'everything:get-env',
     arguments: {},

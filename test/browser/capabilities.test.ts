@@ -88,7 +88,7 @@ test('[DASH-60] [DASH-89] capabilities are listed with state, success and uses, 
   expect(new URL(page.url()).pathname).toBe(href.capability(lines.slug));
 });
 
-test('[DASH-61] a capability tells its code, parameters, result, success and the runs it comes from', async () => {
+test('[DASH-61] a capability shows its code, parameters, result, success and source runs', async () => {
   const page = await open(lines.slug);
   const code = page.getByLabel('Source code');
   await code.getByText('const').first().waitFor();
@@ -134,7 +134,7 @@ test('[DASH-85] a capability is run with a form made of its schema, which says w
   await outcome.getByText(/Access denied/).waitFor();
 });
 
-test('[DASH-66] a capability that can be relied on is found by what is to be done, beside the tools', async () => {
+test('[DASH-66] a reliable capability is found by what it does, beside the tools', async () => {
   for (const file of ['monday.md', 'friday.md', 'monday.md'])
     await dashboard.api(`/capabilities/${lines.slug}/run`, {
       arguments: { path: join(dashboard.folder, file) },
@@ -151,7 +151,7 @@ test('[DASH-66] a capability that can be relied on is found by what is to be don
   await page.getByRole('heading', { name: lines.slug, level: 1 }).waitFor();
 });
 
-test('[DASH-63] a capability is renamed, quarantined with a reason, released, and forgotten once one has said yes', async () => {
+test('[DASH-63] a capability is renamed, quarantined with a reason, released, and forgotten after confirmation', async () => {
   const { slug } = await teach('list what may be read', [
     'return [await mcp.filesystem.list_allowed_directories({})].flat();',
     'return [await mcp.filesystem.list_allowed_directories({})].flat();',
@@ -212,7 +212,7 @@ test('[DASH-64] a capability is exported as the folder of an Agent Skill', async
   expect(found).toEqual(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]));
 });
 
-test('[DASH-65] what a capability is called and made for is text, and fits a narrow screen', async () => {
+test('[DASH-65] the name and purpose of a capability are shown as text, and fit a narrow screen', async () => {
   const code = (message: string) =>
     `return [await mcp.everything.echo({ message: ${JSON.stringify(message)} })].flat();`;
   const { slug } = await teach(HOSTILE, [code('a'), code('b')]);
@@ -228,7 +228,7 @@ test('[DASH-65] what a capability is called and made for is text, and fits a nar
   }
 });
 
-test('[DASH-92] what a server changed is shown in words, with the capabilities that it broke, while it lasts', async () => {
+test('[DASH-92] changes of a server are shown in words with the capabilities that they broke, while they last', async () => {
   const measuring = (place: string) => `const a = await mcp.described.measure({ place: '${place} east' });
 const b = await mcp.described.measure({ place: '${place} west' });
 return { warmer: a.temp > b.temp };`;

@@ -151,7 +151,7 @@ test('[OAUTH-4] [OAUTH-5] a hosted client connects in a browser, refreshes after
   await expect(connect()).rejects.toThrow('grant request is invalid');
 });
 
-test('[OAUTH-5] a browser without a login has to log in first, and a refusal reaches the client', async () => {
+test('[OAUTH-5] a browser without a login must log in first, and a refusal reaches the client', async () => {
   const callback = await startCallback();
   const { kept, provider } = createMemory(callback.url);
   expect(await auth(provider, { serverUrl: `${url}/mcp/servers/memory` })).toBe('REDIRECT');

@@ -67,7 +67,7 @@ test('[DASH-28] exports: a picture with hulls, and the files that the command li
   expect(share).toBeGreaterThan(0.05);
 });
 
-test('[DASH-30] the layout is made in a worker, and nodes stay where they are when something is learned or loaded', async () => {
+test('[DASH-30] a worker computes the layout, and nodes stay in place when something is learned or loaded', async () => {
   const page = await dashboard.open('/');
   const [worker] = await Promise.all([
     page.waitForEvent('worker'),

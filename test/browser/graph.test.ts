@@ -38,7 +38,7 @@ beforeAll(async () => {
   await teachLookup(dashboard, capability);
 }, 240_000);
 
-test('[DASH-20] seed AC9: the computed colour of an edge is that of its type, its line that of its source', async () => {
+test('[DASH-20] seed AC9: the computed colour of an edge is that of its type, its line style that of its source', async () => {
   for (const theme of ['dark', 'light'] as const) {
     const page = await open('', { theme });
     // What was learned last may come after the page.
@@ -78,7 +78,7 @@ test('[DASH-20] seed AC9: the computed colour of an edge is that of its type, it
   }
 });
 
-test('[DASH-21] types, sources, kinds and servers go and come back by the legend, and stand in the address', async () => {
+test('[DASH-21] the legend hides and shows types, sources, kinds and servers, and the address keeps that', async () => {
   // What is still being learned, both pages get.
   const [page, whole] = [await open(), await open()];
   await choice(page, /^sequence/).uncheck();
@@ -111,7 +111,7 @@ test('[DASH-21] types, sources, kinds and servers go and come back by the legend
   expect(new URL(page.url()).search).toBe('');
 });
 
-test('[DASH-22] operations come when one asks for them, and what is not used yet can be left out', async () => {
+test('[DASH-22] operations appear on request, and unused tools can be hidden', async () => {
   const page = await open();
   expect((await drawnIds(page, 'nodes')).some((id) => id.startsWith('code:'))).toBe(false);
   await choice(page, /^operations/).check();
@@ -134,7 +134,7 @@ function paintAt(page: Page, { x, y }: { x: number; y: number }): Promise<number
   );
 }
 
-test('[DASH-23] a capability is a hull around what it uses, and one that calls another holds its hull', async () => {
+test('[DASH-23] a capability is a hull around what it uses, and one that calls another contains its hull', async () => {
   const page = await open('?lone=none');
   const inner = capability.replaceAll(/(?<=_)/g, '');
   /** Where the node is at this moment. */
@@ -154,7 +154,7 @@ test('[DASH-23] a capability is a hull around what it uses, and one that calls a
   await expect.poll(() => paint('list_directory')).toBe(0);
 });
 
-test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn behind, each at its own address', async () => {
+test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn in the background, each at its own address', async () => {
   const page = await open('?lone=none&kinds=tool');
   const painted = () =>
     page.evaluate(() => {
@@ -176,7 +176,7 @@ test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn b
   await expect.poll(painted).toBe(0);
 });
 
-test('[DASH-96] the calls of each tool of a run are one node, which leads to each of its calls', async () => {
+test('[DASH-96] all calls of a tool in a run are one node, which links to each call', async () => {
   const page = await open(href.graph({ run: notes.trace_id! }).slice('/graph'.length));
   const eachCall = await drawnIds(page, 'nodes');
   expect(eachCall).toContain('filesystem:read_text_file#1');
@@ -197,7 +197,7 @@ test('[DASH-96] the calls of each tool of a run are one node, which leads to eac
   await details.getByRole('heading', { name: 'Result' }).waitFor();
 });
 
-test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side, and what a capability called', async () => {
+test('[DASH-25] a run is drawn call by call: repeats, parallel calls side by side, and the calls of a capability', async () => {
   // Long enough to overlap however busy the machine is.
   const wait = `mcp.everything['trigger-long-running-operation']({ duration: 1, steps: 1 })`;
   const code = `
@@ -246,7 +246,7 @@ test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side
   expect(await axe(page)).toEqual([]);
 });
 
-test('[DASH-26] the path finder marks the path and explains each step; no way and no such node are said', async () => {
+test('[DASH-26] the path finder marks the path and explains each step; it says when there is no path or no such node', async () => {
   const page = await open('', { expected: /404/ });
   await page.getByRole('tab', { name: 'Path' }).click();
   await page.getByLabel('From').fill('filesystem:list_directory');
@@ -275,7 +275,7 @@ test('[DASH-26] the path finder marks the path and explains each step; no way an
   expect(await axe(page)).toEqual([]);
 });
 
-test('[DASH-27] the details of a node: schema, figures, edges with counts, what is related', async () => {
+test('[DASH-27] the details of a node: schema, figures, edges with counts, related nodes', async () => {
   const page = await open(href.graph({ node: 'filesystem:read_text_file' }).slice('/graph'.length));
   const panel = page.getByRole('tabpanel');
   await panel.getByRole('heading', { name: 'read_text_file' }).waitFor();
@@ -301,7 +301,7 @@ test('[DASH-27] the details of a node: schema, figures, edges with counts, what 
   expect(await axe(page)).toEqual([]);
 });
 
-test('[DASH-29] a node is found by its name and looked at by keyboard alone', async () => {
+test('[DASH-29] a node is found by name and viewed by keyboard alone', async () => {
   const page = await open();
   await page.locator('body').press('/');
   await page.locator('input:focus').waitFor();
@@ -334,7 +334,7 @@ test('[DASH-31] hostile names are text in the drawing, in the list and in the de
   expect(await page.locator('img[src="x"]').count()).toBe(0);
 });
 
-test('[DASH-32] on a narrow screen and a light ground all of it is there, and nobody is kept out', async () => {
+test('[DASH-32] everything works on a narrow screen and a light background, without serious accessibility violations', async () => {
   const page = await open('?clusters=louvain', { size: NARROW, theme: 'light' });
   await page.getByText('Legend and filter').click();
   await choice(page, /^provides/).uncheck();

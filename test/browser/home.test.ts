@@ -18,7 +18,7 @@ const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', i
 
 const dashboard = useDashboard({ pml: { permissions: { ask: ['memory:create_entities'] } } });
 
-test('[DASH-86] [DASH-89] on the first day Home says how to connect a client, and lets one try it right there', async () => {
+test('[DASH-86] [DASH-89] on the first day Home says how to connect a client, and offers to try it right there', async () => {
   const page = await dashboard.open('/');
   await page.getByText('Three steps to your first run, or try it right here.').waitFor();
   await page.getByText('4 servers attached').waitFor();
@@ -79,7 +79,7 @@ test('[DASH-86] a program that fails says why', async () => {
   await page.locator('.outcome').getByText('no such luck').waitFor();
 });
 
-test('[DASH-11] what waits for a person is on Home with the exact call, and is settled there', async () => {
+test('[DASH-11] calls that wait for a person are on Home with the exact call, and are decided there', async () => {
   const page = await dashboard.open('/');
   await page.getByText('Live', { exact: true }).waitFor();
   const call = { tool: 'memory:create_entities', arguments: { entities: [] }, timeout_ms: 20_000 };
@@ -95,7 +95,7 @@ test('[DASH-11] what waits for a person is on Home with the exact call, and is s
   expect(['success', 'approval_required']).toContain((await asked).status);
 });
 
-test('[ALERT-4] a tool that begins to fail is on Home, with a link to its failed calls', async () => {
+test('[ALERT-4] a tool that starts to fail is on Home, with a link to its failed calls', async () => {
   const page = await dashboard.open('/');
   await page.getByText('Live', { exact: true }).waitFor();
   const code = `for (let i = 0; i < 10; i++) {
@@ -116,7 +116,7 @@ test('[ALERT-4] a tool that begins to fail is on Home, with a link to its failed
   await page.getByRole('table', { name: 'Calls' }).getByText('NOT_FOUND').first().waitFor();
 });
 
-test('[DASH-17] tools that come while one looks are found by meaning as soon as they are embedded, and Home and Search say so', async () => {
+test('[DASH-17] tools that appear while the page is open are found by meaning as soon as they are embedded; Home and Search say so', async () => {
   const query = 'say the same text once more';
   const [home, found] = [await dashboard.open('/'), await dashboard.open(href.search(query))];
   // The news is told by what is there when it comes.
@@ -146,7 +146,7 @@ test('[DASH-17] tools that come while one looks are found by meaning as soon as 
   await row.getByText(best.final_score.toFixed(3)).waitFor();
 });
 
-test('[DASH-86] on the demo, its runs tell a story: the same job in other words, what came of it, and new words', async () => {
+test('[DASH-86] on the demo, the runs tell a story: the same job in other words, its outcome, and new words', async () => {
   const demo = await startPml(['serve', '--demo', '--port', '0', '--data', await temporaryDir()]);
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());

@@ -18,7 +18,7 @@ const intruders = (page: Page) => page.locator('img[src="x"], body script, [oner
 
 const textOf = async (page: Page, place: string) => (await page.locator(place).textContent()) ?? '';
 
-test('[DASH-12] what servers, tools and agents say is shown as text: nothing of it runs, hides or turns around', async () => {
+test('[DASH-12] texts of servers, tools and agents are shown as text: nothing runs, hides or is reversed', async () => {
   const speak = await dashboard.api<Execution>('/execute', {
     tool: 'hostile:speak',
     arguments: {},
@@ -56,7 +56,7 @@ test('[DASH-12] what servers, tools and agents say is shown as text: nothing of 
   }
 });
 
-test('[DASH-12] a million letters are shown a part at a time', async () => {
+test('[DASH-12] a million characters are shown in parts', async () => {
   const page = await dashboard.open('/');
   await page.getByRole('tab', { name: 'Run code' }).click();
   await page.getByLabel('A program that calls tools').fill('return await mcp.hostile.speak({})');

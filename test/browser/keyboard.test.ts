@@ -16,7 +16,7 @@ async function openPalette(page: Page): Promise<void> {
   await page.locator('input[role=combobox]:focus').waitFor();
 }
 
-test('[DASH-13] the palette goes to pages and does what there is to do, by keyboard alone', async () => {
+test('[DASH-13] the palette opens pages and runs actions, by keyboard alone', async () => {
   const page = await dashboard.open('/');
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   // In one go: whoever knows the key does not wait until something is drawn.
@@ -43,7 +43,7 @@ test('[DASH-13] the palette goes to pages and does what there is to do, by keybo
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-test('[DASH-13] "?" tells the keys, "/" goes to search, and whoever types is left alone', async () => {
+test('[DASH-13] "?" lists the shortcuts, "/" opens search, and shortcuts are ignored while typing', async () => {
   const page = await dashboard.open('/');
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   await page.keyboard.press('?');
@@ -59,7 +59,7 @@ test('[DASH-13] "?" tells the keys, "/" goes to search, and whoever types is lef
   expect(new URL(page.url()).pathname).toBe('/');
 });
 
-test('[DASH-13] the first tab skips to the content, every stop is seen, and no page traps the focus', async () => {
+test('[DASH-13] the first Tab skips to the content, every stop is visible, and no page traps the focus', async () => {
   const page = await dashboard.open('/');
   for (const { path, title } of PAGES) {
     await page.goto(`${dashboard.url}${path}`);

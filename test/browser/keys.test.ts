@@ -103,7 +103,7 @@ test('[DASH-93] a key is created, narrowed and revoked by keyboard alone, and it
   expect(await stored('ci')).toMatchObject({ revoked_by: 'dashboard' });
 });
 
-test('[DASH-93] each key tells its scope, its limits and what was used of them, wide and narrow, in both themes', async () => {
+test('[DASH-93] each key shows its scope, its limits and their use, wide and narrow, in both themes', async () => {
   const scope = {
     tools: { allow: ['memory:*'], deny: ['memory:delete_*'] },
     servers: { allow: ['*'], deny: ['prod'] },
@@ -153,7 +153,7 @@ test('[DASH-93] each key tells its scope, its limits and what was used of them, 
   }
 });
 
-test('[DASH-94] only who may manage keys has the page in the navigation; others are told why', async () => {
+test('[DASH-94] only users who may manage keys see the page in the navigation; others see why not', async () => {
   const { key } = await create({ name: 'operator-1', role: 'operator' });
   const page = await dashboard.open(href.keys(), { signedIn: false, expected: /401/ });
   await page.getByLabel('Or sign in with a key').fill(key);
@@ -167,7 +167,7 @@ test('[DASH-94] only who may manage keys has the page in the navigation; others 
   expect(await page.getByRole('option', { name: 'Keys Page' }).count()).toBe(0);
 });
 
-test("[KEY-20] a browser of the owner manages keys, and nothing else that is the owner's alone", async () => {
+test('[KEY-20] a browser of the owner manages keys, and nothing else that is reserved for the owner', async () => {
   const page = await dashboard.open(href.keys(), { expected: /403/ });
   await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
   const ask = (address: string) =>

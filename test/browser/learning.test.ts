@@ -27,7 +27,7 @@ async function work(from: number, to: number, trainings = 0): Promise<Learning> 
 
 const panel = (page: Page, name: string | RegExp) => page.getByRole('region', { name });
 
-test('[DASH-72] who has no runs yet is told what is missing, and cannot train', async () => {
+test('[DASH-72] a user without runs sees what is missing, and cannot train', async () => {
   const page = await dashboard.open('/learning');
   await page.getByText('No runs to learn from yet.').waitFor();
   await panel(page, 'Serving?').getByText('No: nothing has been trained yet.').waitFor();
@@ -40,7 +40,7 @@ test('[DASH-72] who has no runs yet is told what is missing, and cannot train', 
   await expect.poll(() => bar.getAttribute('aria-valuenow')).toBe('3');
 });
 
-test('[DASH-74] the table of ablations is that of the documents', async () => {
+test('[DASH-74] the ablation table equals that of the documentation', async () => {
   const page = await dashboard.open('/learning');
   const row = page.getByRole('table', { name: 'Ablations' }).getByRole('row', { name: 'without heads' });
   await row.getByText('−0.030').waitFor();
@@ -48,7 +48,7 @@ test('[DASH-74] the table of ablations is that of the documents', async () => {
   await row.getByText('no effect shown').waitFor();
 });
 
-test('[DASH-75] one trains, sees how far it is, and then what was learned and whether it ranks', async () => {
+test('[DASH-75] a user trains, sees the progress, and then what was learned and whether it ranks', async () => {
   // The twentieth run is followed by a training.
   await work(3, 30, 1);
   const page = await dashboard.open('/learning');
@@ -99,7 +99,7 @@ test('[DASH-75] one trains, sees how far it is, and then what was learned and wh
   expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 });
 
-test('[DASH-77] what was learned is judged apart on runs like before and on foreign questions', async () => {
+test('[DASH-77] what was learned is judged separately on familiar runs and on foreign questions', async () => {
   const { gate } = await dashboard.api<Learning>('/learning');
   expect(gate.far.n).toBeGreaterThan(0);
   const page = await dashboard.open('/learning');
@@ -140,7 +140,7 @@ test('[DASH-77] what was learned is judged apart on runs like before and on fore
     .waitFor();
 });
 
-test('[DASH-76] a training is rolled back once one has said yes', async () => {
+test('[DASH-76] a training is rolled back after confirmation', async () => {
   const { history } = await dashboard.api<Learning>('/learning');
   const page = await dashboard.open('/learning');
   await page.getByRole('button', { name: 'Roll back…' }).click();

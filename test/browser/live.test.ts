@@ -14,7 +14,7 @@ const AWAY =
 const run = (intent: string, code = 'return 1') => dashboard.api<Execution>('/execute', { code, intent });
 const latestRuns = (page: Page) => page.getByRole('table', { name: 'Latest runs' });
 
-test('[DASH-4] what happens is seen without loading anew, and nothing jumps', async () => {
+test('[DASH-4] changes appear without a reload, and nothing jumps', async () => {
   await run('the first of all');
   const page = await dashboard.open('/', { size: { width: 1280, height: 500 } });
   const row = latestRuns(page).getByRole('link', { name: 'the first of all' });
@@ -27,7 +27,7 @@ test('[DASH-4] what happens is seen without loading anew, and nothing jumps', as
   await page.locator('.figure', { hasText: 'Runs today' }).getByText('4', { exact: true }).waitFor();
 });
 
-test('[DASH-4] what two pages show of the same thing is kept up to date for both', async () => {
+test('[DASH-4] two pages that show the same object are both kept up to date', async () => {
   const page = await dashboard.open('/runs');
   await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
   // The filters of this page know the tools of the graph, too, and do not mind how old they are.
@@ -44,7 +44,7 @@ test('[DASH-4] what two pages show of the same thing is kept up to date for both
   );
 });
 
-test('[DASH-5] after the gateway was away the page goes on by itself, with all that happened meanwhile', async () => {
+test('[DASH-5] after the gateway was away the page continues by itself, with everything that happened meanwhile', async () => {
   const page = await dashboard.open('/', { expected: AWAY });
   await page.getByText('Live', { exact: true }).waitFor();
   await dashboard.stop();
@@ -103,7 +103,7 @@ test('[DASH-6] a burst of events is drawn at most once per frame, and none is lo
   expect(changes).toBeLessThanOrEqual(frames);
 });
 
-test('[DASH-6] what happens while a page begins to load is not lost', async () => {
+test('[DASH-6] events during the load of a page are not lost', async () => {
   const page = await dashboard.open('/no/such/page');
   await page.getByText('Page not found').waitFor();
   // The answer that tells from where to follow events comes last.
@@ -119,7 +119,7 @@ test('[DASH-6] what happens while a page begins to load is not lost', async () =
   await latestRuns(page).getByText('while it begins to load').waitFor();
 });
 
-test('[DASH-88] a page of before an update loads itself again when a file of it is gone', async () => {
+test('[DASH-88] a page from before an update reloads when one of its files is gone', async () => {
   const page = await dashboard.open('/', { expected: /404/ });
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   let asked = 0;

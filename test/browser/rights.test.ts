@@ -75,7 +75,7 @@ const refused = (what: string, role: string) =>
     new RegExp(`^refused: The key "${role}-.*" has the role "${role}" and may not ${what}$`),
   );
 
-test('[DASH-16] a viewer is offered nothing but to look, and each button says why', async () => {
+test('[DASH-16] a viewer can only look, and each disabled button says why', async () => {
   const page = await openAs('viewer');
   const [run, decide, manage] = ['run anything', 'decide on approvals', 'change what PML has learned'].map(
     (what) => refused(what, 'viewer'),
@@ -104,7 +104,7 @@ test('[DASH-16] a viewer is offered nothing but to look, and each button says wh
   expect(await axe(page)).toEqual([]);
 });
 
-test('[DASH-16] an agent runs and does not decide or manage; an operator does all of it, on a narrow screen too', async () => {
+test('[DASH-16] an agent runs but cannot decide or manage; an operator can do all of it, also on a narrow screen', async () => {
   const agent = await offers(await openAs('agent'));
   expect(agent).toMatchObject({
     approve: refused('decide on approvals', 'agent'),

@@ -48,7 +48,7 @@ async function untilStored(count: number, query: string): Promise<Traces['traces
   }
 }
 
-test('[DASH-42] a run appears as it starts, ends where it stands, and nothing moves under the pointer', async () => {
+test('[DASH-42] a run appears as it starts, ends in place, and nothing moves under the pointer', async () => {
   await run('return 1', 'an earlier one');
   const page = await dashboard.open('/runs');
   await rowOf(page, 'an earlier one').waitFor();
@@ -73,7 +73,7 @@ test('[DASH-42] a run appears as it starts, ends where it stands, and nothing mo
   expect(await axe(page)).toEqual([]);
 });
 
-test('[DASH-50] what the list is narrowed down by stands in the address, page by page', async () => {
+test('[DASH-50] the filters of the list are in the address, page by page', async () => {
   await run(`return await mcp.everything.echo({ message: 'x' })`, 'filtered: say x');
   await run(`return await mcp.nowhere.nothing({})`, 'filtered: call nothing');
   await dashboard.api('/execute', {
@@ -114,7 +114,7 @@ test('[DASH-50] what the list is narrowed down by stands in the address, page by
   await expect.poll(() => page.locator('.runs-title').count()).toBe(40);
 });
 
-test('[DASH-43] a run is a tree that the keyboard goes through, with what went in and came out', async () => {
+test('[DASH-43] a run is a tree for the keyboard, with inputs and outputs', async () => {
   await writeFile(join(dashboard.folder, 'people.txt'), 'Ada\nGrace');
   const { trace_id } = await run(
     `const file = await mcp.filesystem.read_text_file({ path: ${JSON.stringify(join(dashboard.folder, 'people.txt'))} });
@@ -160,7 +160,7 @@ test('[DASH-43] a run is a tree that the keyboard goes through, with what went i
   expect(await axe(narrow)).toEqual([]);
 });
 
-test('[DASH-87] the program of a run has an outline: what it can do, also where this run did not', async () => {
+test('[DASH-87] the program of a run has an outline: what it can do, including what this run did not', async () => {
   const code = `const text = 'x';
     if (text.length > 3) await mcp.memory.read_graph({});
     for (const a of [1, 2]) await mcp.everything['get-sum']({ a, b: 2 });
@@ -182,7 +182,7 @@ test('[DASH-87] the program of a run has an outline: what it can do, also where 
   expect(await axe(page)).toEqual([]);
 });
 
-test('[DASH-44] over time, what ran side by side overlaps', async () => {
+test('[DASH-44] on the time axis, parallel calls overlap', async () => {
   const { trace_id } = await run(PARALLEL, 'wait three times at once');
   const page = await dashboard.open(`/runs/${trace_id}`);
   await page.getByText('up to 3 at once').waitFor();
@@ -204,7 +204,7 @@ test('[DASH-44] over time, what ran side by side overlaps', async () => {
   expect(await axe(narrow)).toEqual([]);
 });
 
-test('[DASH-90] where the time of a run went is drawn by callers, by keyboard, with the way to the slowest call', async () => {
+test('[DASH-90] the time of a run is drawn by callers, by keyboard, with the path to the slowest call', async () => {
   const { trace_id } = await run(PARALLEL, 'wait three times at once');
   const page = await dashboard.open(`/runs/${trace_id}`);
   await page.getByRole('tab', { name: 'Flame' }).click();
@@ -222,7 +222,7 @@ test('[DASH-90] where the time of a run went is drawn by callers, by keyboard, w
   expect(page.url()).toContain('tab=tree');
 });
 
-test('[DASH-45] whoever comes in the middle of a run sees what it did and sees it end', async () => {
+test('[DASH-45] a user who opens a run in the middle sees what it did and sees it end', async () => {
   const { code, release } = await slow();
   const running = run(code, 'watched');
   const list = await dashboard.open('/runs');
@@ -241,7 +241,7 @@ test('[DASH-45] whoever comes in the middle of a run sees what it did and sees i
   }
 });
 
-test('[DASH-46] a run is run again once one knows what that does, and both are compared', async () => {
+test('[DASH-46] a run is repeated after a warning about the effects, and both are compared', async () => {
   const { trace_id } = await run(`return await mcp.everything['get-sum']({ a: 2, b: 3 })`, 'add two');
   const page = await dashboard.open(`/runs/${trace_id}`);
   await page.getByRole('button', { name: 'Run again' }).click();
@@ -255,7 +255,7 @@ test('[DASH-46] a run is run again once one knows what that does, and both are c
   await page.getByText('Both runs are the same').waitFor();
 });
 
-test('[DASH-47] two runs are chosen in the list and shown side by side', async () => {
+test('[DASH-47] two runs are selected in the list and shown side by side', async () => {
   const sum = (a: number) => `await mcp.everything['get-sum']({ a: ${a}, b: 1 });`;
   await run(`${sum(1)} return 1`, 'compared: once');
   await run(`${sum(2)} await mcp.everything.echo({ message: 'more' }); return 2`, 'compared: more');
@@ -283,7 +283,7 @@ test('[DASH-47] two runs are chosen in the list and shown side by side', async (
   expect(await axe(narrow)).toEqual([]);
 });
 
-test('[DASH-48] whatever a tool gives is text: markup, marks of direction, controls, a megabyte', async () => {
+test('[DASH-48] every output of a tool is text: markup, direction marks, control characters, a megabyte', async () => {
   const hostile = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202Etxet\u0007`;
   await writeFile(join(dashboard.folder, 'hostile.txt'), hostile + 'x'.repeat(60_000));
   const path = JSON.stringify(join(dashboard.folder, 'hostile.txt'));
@@ -305,7 +305,7 @@ test('[DASH-48] whatever a tool gives is text: markup, marks of direction, contr
   await page.locator('.runs-title', { hasText: '<img' }).first().waitFor();
 });
 
-test('[DASH-49] a page that was open while the gateway restarted has missed nothing', async () => {
+test('[DASH-49] a page that was open while the gateway restarted misses nothing', async () => {
   const page = await dashboard.open('/runs?q=restart', { expected: /Failed to load|ERR_|net::/ });
   await run('return 1', 'restart: before');
   await rowOf(page, 'restart: before').waitFor();
@@ -326,7 +326,7 @@ test('[DASH-49] a page that was open while the gateway restarted has missed noth
     .toEqual(['restart: after', 'restart: meanwhile', 'restart: before']);
 });
 
-test('[DIAG-2] a run that failed says what differed first from the last good one, with links to both calls', async () => {
+test('[DIAG-2] a failed run says what differed first from the last good one, with links to both calls', async () => {
   const read = `await mcp.everything.echo({ message: 'begin' });
     return await mcp.filesystem.read_text_file({ path: 'diagnosed.txt' });`;
   await run(read, 'diagnose me');
@@ -359,7 +359,7 @@ test('[DIAG-2] a run that failed says what differed first from the last good one
   await page.locator('.call-details').getByText('start').first().waitFor();
 });
 
-test('[FORK-6] a run goes on from one of its calls by a click, and a run that cannot says why', async () => {
+test('[FORK-6] a click forks a run from one of its calls, and a run that cannot be forked says why', async () => {
   await writeFile(join(dashboard.folder, 'forked.txt'), 'one');
   const first = await run(
     `const said = await mcp.everything.echo({ message: 'kept' });
@@ -392,7 +392,7 @@ test('[FORK-6] a run goes on from one of its calls by a click, and a run that ca
   await dialog.getByRole('alert').getByText('held a secret that was not stored').waitFor();
 });
 
-test('[VERDICT-4] a person calls a run good or bad with a reason, by keyboard, and takes it back', async () => {
+test('[VERDICT-4] a person marks a run good or bad with a reason, by keyboard, and takes the mark back', async () => {
   const { trace_id } = await run(`return await mcp.everything.echo({ message: 'judged' })`, 'judge me');
   await untilStored(1, 'q=judge');
   const page = await dashboard.open(`/runs/${trace_id}`, { size: NARROW, theme: 'light' });

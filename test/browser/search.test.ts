@@ -31,7 +31,7 @@ beforeAll(async () => {
   }
 });
 
-test('[DASH-67] search ranks tools with the parts of every score as figures that make it, and keeps all in the address', async () => {
+test('[DASH-67] search ranks tools with the parts of every score, which add up to it, and keeps everything in the address', async () => {
   const page = await dashboard.open('/search');
   await page.getByText('What do you want to do?').waitFor();
   await page.keyboard.press('/');
@@ -62,7 +62,7 @@ test('[DASH-67] search ranks tools with the parts of every score as figures that
   await again.getByText('What do you want to do?').waitFor();
 });
 
-test('[DASH-68] tools used just before are added to the context and taken out of it', async () => {
+test('[DASH-68] recently used tools are added to the context and removed from it', async () => {
   await dashboard.api('/execute', {
     code: 'await mcp.memory.read_graph({}); return await mcp.everything.echo({ message: "x" });',
     intent: 'tell what is known, and repeat it',
@@ -76,7 +76,7 @@ test('[DASH-68] tools used just before are added to the context and taken out of
   await page.getByText('Used just before:').waitFor({ state: 'detached' });
 });
 
-test('[DASH-69] a tool shows its schema and is called from a form, by the same policy as for an agent', async () => {
+test('[DASH-69] a tool shows its schema and is called from a form, under the same policy as an agent', async () => {
   const page = await dashboard.open(href.search('write a file'));
   await hits(page).filter({ hasText: 'filesystem:write_file' }).click();
   await page.getByRole('tab', { name: 'Schema' }).click();
@@ -110,7 +110,7 @@ test('[DASH-69] a tool shows its schema and is called from a form, by the same p
   await outcome.getByRole('link', { name: 'See the run' }).waitFor();
 });
 
-test('[DASH-70] where what was learned ranks, search says what moved a tool and which runs used it', async () => {
+test('[DASH-70] where the learned ranker serves, search says what moved a tool and which runs used it', async () => {
   const work = [
     ['memory:read_graph', {}, 'water the roses on the balcony'],
     ['everything:echo', { message: 'x' }, 'tune the old piano'],
@@ -134,7 +134,7 @@ test('[DASH-70] where what was learned ranks, search says what moved a tool and 
   expect(await axe(page)).toEqual([]);
 });
 
-test('[LEARN-18] a question that nothing learned applies to is said to be ranked by text', async () => {
+test('[LEARN-18] search says when a question is ranked by text because nothing learned applies', async () => {
   // It is judged again with each run that is looked back on.
   await expect.poll(async () => (await dashboard.api<Learning>('/learning')).gate.open).toBe(true);
   const page = await dashboard.open(href.search('add two numbers'));
@@ -143,7 +143,7 @@ test('[LEARN-18] a question that nothing learned applies to is said to be ranked
   expect(await hits(page).first().textContent()).not.toContain('learned');
 });
 
-test('[DASH-91] Learning tells what the runs of the week taught, and what it changes in a search', async () => {
+test('[DASH-91] Learning says what the runs of the week taught, and what that changes in a search', async () => {
   const page = await dashboard.open('/learning');
   const week = page.getByRole('region', { name: 'This week' });
   await week.getByText('ranks searches now').waitFor();

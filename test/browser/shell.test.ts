@@ -8,7 +8,7 @@ import { attackFrom, attackThroughWindow, startHostileNeighbour } from './hostil
 
 const dashboard = useDashboard();
 
-test('[DASH-1] the login link opens the dashboard; another browser gets nothing by the address alone', async () => {
+test('[DASH-1] the login link opens the dashboard; another browser gets nothing from the address alone', async () => {
   const page = await dashboard.open('/');
   await page.getByRole('heading', { name: 'Home' }).waitFor();
   const other = await launchBrowser();
@@ -26,7 +26,7 @@ test('[DASH-1] the login link opens the dashboard; another browser gets nothing 
   expect(await axe(stranger)).toEqual([]);
 });
 
-test('[DASH-83] [HTTP-2] a page on another port gets nothing of the dashboard that this browser is logged in to', async () => {
+test('[DASH-83] [HTTP-2] a page on another port gets nothing of the dashboard, though this browser is logged in to it', async () => {
   const neighbour = await startHostileNeighbour();
   const page = await dashboard.open('/', { expected: /./ });
   await page.getByText('Live', { exact: true }).waitFor();
@@ -49,7 +49,7 @@ test('[DASH-83] [HTTP-2] a page on another port gets nothing of the dashboard th
   expect(neighbour.cookies).toEqual([]);
 });
 
-test('[DASH-84] a person with a key signs in with it, and stays where they wanted to go', async () => {
+test('[DASH-84] a person signs in with a key, and lands on the page they wanted', async () => {
   const page = await dashboard.open('/learning', { signedIn: false, expected: /40[13]/ });
   await page.getByLabel('Or sign in with a key').fill('pml_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -70,7 +70,7 @@ test('[DASH-84] a person with a key signs in with it, and stays where they wante
   await page.getByRole('heading', { name: 'Learning', level: 1 }).waitFor();
 });
 
-test('[DASH-2] every page has an address of its own, in the navigation and on the keyboard', async () => {
+test('[DASH-2] every page has its own address, in the navigation and by keyboard', async () => {
   const page = await dashboard.open('/');
   for (const { title, path, key } of PAGES) {
     await page.goto(`${dashboard.url}${path}`);
@@ -115,7 +115,7 @@ async function addresses(): Promise<string[]> {
   ];
 }
 
-test('[DASH-3] no page keeps anybody out: no serious violation, at both widths and in both themes', async () => {
+test('[DASH-3] no page has a serious accessibility violation, at both widths and in both themes', async () => {
   const all = await addresses();
   for (const { size, theme } of [{ theme: 'dark' }, { theme: 'light', size: NARROW }] as const) {
     const page = await dashboard.open('/', { theme, ...(size && { size }) });

@@ -7,7 +7,7 @@ const dashboard = useDashboard({
 /** What a browser says of an answer that is an error. */
 const FAILED = /status of 500/;
 
-test('[DASH-14] while something is on its way its place is held, and what fails says so and can be tried again', async () => {
+test('[DASH-14] a placeholder is shown while data loads; a failure says so and can be retried', async () => {
   const page = await dashboard.open('/', { expected: FAILED });
   let isBroken = true;
   await page.route('**/api/servers', async (route) => {
@@ -50,7 +50,7 @@ test('[DASH-14] a server that does not start says why, on Home', async () => {
   await row.locator('.cell-note').waitFor();
 });
 
-test('[DASH-14] an address that leads nowhere says so', async () => {
+test('[DASH-14] an unknown address says so', async () => {
   const page = await dashboard.open('/no/such/page');
   await page.getByText('Page not found').waitFor();
   await page.getByRole('link', { name: 'Back to Home' }).click();
@@ -61,7 +61,7 @@ const ground = () => getComputedStyle(document.documentElement).backgroundColor;
 const LIGHT = 'rgb(250, 247, 242)';
 const DARK = 'rgb(19, 17, 16)';
 
-test('[DASH-15] light or dark follows the system until one chooses, and then stays as chosen', async () => {
+test('[DASH-15] light or dark follows the system until the user chooses, and then keeps the choice', async () => {
   const page = await dashboard.open('/', { theme: 'light' });
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   await expect.poll(() => page.evaluate(ground)).toBe(LIGHT);

@@ -32,7 +32,7 @@ test.for([
   ['/', 'Latest runs'],
   ['/runs', 'Runs'],
 ] as const)(
-  '[DASH-80] at %s a run that ends between press and release takes no click away',
+  '[DASH-80] at %s a run that ends between press and release does not take the click',
   async ([path, name]) => {
     await run('an earlier one');
     await run('the one that is meant');
@@ -61,7 +61,7 @@ test.for([
   },
 );
 
-test('[DASH-80] what appears above a list waits while one presses in it', async () => {
+test('[DASH-80] new rows above a list wait while the user presses in it', async () => {
   await run('pressed on Home');
   const witness = await dashboard.open('/');
   const page = await dashboard.open('/');
@@ -85,7 +85,7 @@ test('[DASH-80] what appears above a list waits while one presses in it', async 
   await waiting;
 });
 
-test('[DASH-80] a capability learned above the one that is pointed at waits, and comes when one leaves', async () => {
+test('[DASH-80] a capability learned above the one under the pointer waits, and appears when the pointer leaves', async () => {
   const learn = async (name: string, code: (nth: number) => string) => {
     for (const nth of [1, 2]) await run(name, code(nth));
   };

@@ -32,7 +32,7 @@ const write = (id: string, name: string, content = 'hello') => ({
   arguments: { path: fileOf(name), content },
 });
 
-test('[DASH-51] a plan is a graph whose states are live: done, failed, skipped with why', async () => {
+test('[DASH-51] a plan is a graph with live states: done, failed, skipped with the reason', async () => {
   const runId = randomUUID();
   const held = await heldFile(fileOf('held'));
   const slow = { tool: 'filesystem:read_text_file', arguments: { path: fileOf('held') } };
@@ -96,7 +96,7 @@ test('[DASH-52] a paused run is approved in the page with its exact arguments an
   await page.getByText('Nothing needs your approval').waitFor();
 });
 
-test('[DASH-53] the arguments of a call that waits are edited; what does not fit is told, what fits is asked anew', async () => {
+test('[DASH-53] the arguments of a waiting call are edited; invalid ones are refused, valid ones ask again', async () => {
   await dashboard.api('/execute', {
     tool: 'filesystem:write_file',
     arguments: { path: fileOf('before.txt'), content: 'x' },
@@ -127,7 +127,7 @@ test('[DASH-53] the arguments of a call that waits are edited; what does not fit
   await expect(readFile(fileOf('before.txt'))).rejects.toThrow();
 });
 
-test('[DASH-54] a person rejects a task or gives a whole run up, and sees what became of the rest', async () => {
+test('[DASH-54] a person rejects a task or aborts a whole run, and sees what happened to the rest', async () => {
   const tasks = [
     write('keep', 'kept.txt'),
     { id: 'echo', tool: 'everything:echo', arguments: { message: '${keep}' } },
@@ -148,7 +148,7 @@ test('[DASH-54] a person rejects a task or gives a whole run up, and sees what b
   await expect(readFile(fileOf('kept.txt'))).rejects.toThrow();
 });
 
-test('[DASH-55] a plan comes from an intent with its reasons, takes its inputs, and runs', async () => {
+test('[DASH-55] a plan is suggested for an intent with its reasons, takes its inputs, and runs', async () => {
   const page = await dashboard.open('/workflows');
   await page.getByLabel('What do you want to do?').fill('echo a message');
   await page.getByRole('button', { name: 'Suggest a plan' }).click();

@@ -89,7 +89,7 @@ describe('through the gateway', () => {
     expect(await modern('tools/call', call, { 'mcp-param-region': 'north' })).toMatchObject(accepted);
   });
 
-  test('[CNF-6] the rest of a stream that was lost is told to who comes back', async () => {
+  test('[CNF-6] a client that reconnects gets the rest of a lost stream', async () => {
     const clientInfo = { name: 'lossy', version: '1' };
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
     const hello = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params });

@@ -41,7 +41,7 @@ test('[CNF-2] a scenario that was not run through the gateway is lost', () => {
   ).toHaveLength(3);
 });
 
-test('[CNF-2] what is offered must pass, and what passes must not be called not offered', () => {
+test('[CNF-2] an offered feature must pass, and a passing one must not be listed as not offered', () => {
   const verdicts = {
     'tools-list': 'warn',
     'json-schema-2020-12': 'fail',

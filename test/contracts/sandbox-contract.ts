@@ -32,7 +32,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         expect(args).toEqual({ list: [1, { deep: true }] });
       });
 
-      test('[BOX-1] what it prints comes back line by line, errors and cycles too', async () => {
+      test('[BOX-1] printed lines come back one by one, including errors and cycles', async () => {
         const { console } = await run(`
           const loop = { name: 'loop', list: [1, 'two', null, undefined, 3n] };
           loop.self = loop;
@@ -85,7 +85,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         ['return new WeakMap();', 'result is a WeakMap'],
         ['let deep = []; for (let i = 0; i < 5000; i++) deep = [deep]; return deep;', 'nested more than'],
         ['return mcp.server.tool;', 'result is a function'],
-      ])('[BOX-2] says what of a result is not data: %s', async (code, message) => {
+      ])('[BOX-2] says which part of a result is not data: %s', async (code, message) => {
         const failure = failureOf(await run(code));
         expect(failure).toMatchObject({ kind: 'no_data', message: expect.stringContaining(message) });
       });
@@ -109,7 +109,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
           '[cannot be shown]',
         ],
         ['const e = new Error(); e.message = { toString() { throw 1; } }; throw e;', 'Error', 'no message'],
-      ])('[BOX-3] tells what was thrown: %s', async (code, name, message) => {
+      ])('[BOX-3] reports what was thrown: %s', async (code, name, message) => {
         const failure = failureOf(await run(code));
         expect(failure).toMatchObject({ kind: 'thrown', name, message: expect.stringContaining(message) });
       });
@@ -129,7 +129,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         expect(failureOf(await run('const = 1;'))).toMatchObject({ kind: 'thrown', name: 'SyntaxError' });
       });
 
-      test('[BOX-4] a promise that nothing can settle is told at once', async () => {
+      test('[BOX-4] a promise that nothing can settle is reported at once', async () => {
         for (const code of [
           'await new Promise(() => {});',
           'await new Promise(() => {}); await mcp.a.b();',
@@ -145,7 +145,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         );
       });
 
-      test('[BOX-5] the clock stands still but for what answers bring along', async () => {
+      test('[BOX-5] the clock stands still, except for the time that answers bring', async () => {
         const host = tableHost({ 'a:b': () => 1 });
         const value = returned(
           await run(
@@ -160,7 +160,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         expect(value).toEqual({ before: Array(4).fill(START), after: START + 1_000, given: 5, kind: true });
       });
 
-      test('[BOX-5] the same seed gives the same numbers, in each program its own', async () => {
+      test('[BOX-5] the same seed gives the same numbers, separately for each program', async () => {
         const code = 'return [Math.random(), Math.random(), await capabilities.dice()];';
         const host = () => tableHost({}, { dice: 'return [Math.random(), Math.random()];' });
         const first = returned(await run(code, host())) as [number, number, number[]];
@@ -174,7 +174,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
     });
 
     describe('calls', () => {
-      test('[BOX-6] calls tools by any way of writing their names, with one object of arguments', async () => {
+      test('[BOX-6] calls tools by any spelling of their names, with one object of arguments', async () => {
         const echo = (args: unknown) => ({ args });
         const host = tableHost({ 'a:b': echo, 'my-server:my.tool': echo, '__proto__:constructor': echo });
         const code = `
@@ -209,14 +209,14 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         ['mcp.a.b([1])', 'a:b takes one object of named arguments, not an array'],
         ['mcp.a.b({ f() {} })', 'a:b: arguments.f is a function'],
         ['capabilities.c(1)', 'c takes one object of named arguments, not a number'],
-      ])('[BOX-6] refuses arguments that are none: %s', async (call, message) => {
+      ])('[BOX-6] refuses arguments that are not an object: %s', async (call, message) => {
         const host = tableHost({ 'a:b': () => 1 });
         const code = `try { await ${call}; } catch (error) { return [error instanceof TypeError, error.message]; }`;
         expect(returned(await run(code, host))).toEqual([true, expect.stringContaining(message)]);
         expect(host.calls).toEqual([]);
       });
 
-      test('[BOX-7] a call that failed throws an error that says how', async () => {
+      test('[BOX-7] a failed call throws an error that says how it failed', async () => {
         const host = tableHost({
           'db:query': () => {
             throw new ToolFailure({
@@ -247,7 +247,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         });
       });
 
-      test('[BOX-7] a host that breaks is an error of the call', async () => {
+      test('[BOX-7] a failing host is an error of the call', async () => {
         const host = tableHost({
           'a:b': () => {
             throw new Error('a fault of the host');
@@ -257,7 +257,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         expect(returned(await run(code, host))).toEqual(['ToolError', 'internal']);
       });
 
-      test('[BOX-8] every invocation of a capability is a frame of its own, whatever runs beside it', async () => {
+      test('[BOX-8] every invocation of a capability is its own frame, whatever runs beside it', async () => {
         const wait = async ({ ms }: { ms: number }) => {
           await new Promise((resolve) => setTimeout(resolve, ms));
           return ms;
@@ -332,7 +332,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         ]);
       });
 
-      test('[BOX-9] calls nobody awaits keep no one waiting, and every frame entered is left once', async () => {
+      test('[BOX-9] calls without await delay nothing, and every entered frame is left once', async () => {
         const never = () => new Promise(() => {});
         const host = tableHost(
           { 'x:never': never, 'x:now': () => 1 },

@@ -7,7 +7,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 /** Limits that every sandbox keeps, and how a run is ended from outside. */
 export function sandboxLimitsContract(run: RunCode, create: () => Sandbox): void {
   describe('limits', () => {
-    test('[BOX-12] tool calls beyond those allowed at once wait in order; capability calls pass in their turn', async () => {
+    test('[BOX-12] tool calls beyond the parallel limit wait in order; capability calls pass in turn', async () => {
       const started: number[] = [];
       let inFlight = 0;
       let most = 0;
@@ -67,7 +67,7 @@ export function sandboxLimitsContract(run: RunCode, create: () => Sandbox): void
       expect(host.calls).toHaveLength(2);
     });
 
-    test('[BOX-12] a result that is too large is a failure; of a capability, its caller’s to catch', async () => {
+    test('[BOX-12] a result that is too large is a failure; in a capability, its caller can catch it', async () => {
       const limits = options({ resultBytes: 100 });
       const failure = failureOf(await run("return 'x'.repeat(200);", undefined, limits));
       expect(failure).toMatchObject({ kind: 'limit', limit: 'result' });
@@ -84,7 +84,7 @@ export function sandboxLimitsContract(run: RunCode, create: () => Sandbox): void
       expect(outcome).toMatchObject({ ok: true, truncated: true });
     });
 
-    test('[BOX-13] wall time ends a run that waits, but not while a person is asked', async () => {
+    test('[BOX-13] wall time ends a waiting run, but not while a person is asked', async () => {
       const never = () => new Promise(() => {});
       const failure = failureOf(
         await run('await mcp.a.never();', tableHost({ 'a:never': never }), options({ wallMs: 60 })),
@@ -107,7 +107,7 @@ export function sandboxLimitsContract(run: RunCode, create: () => Sandbox): void
       );
     });
 
-    test('[BOX-13] a cancelled run ends at once, its open frames are left, and nothing is asked afterwards', async () => {
+    test('[BOX-13] a cancelled run ends at once, its open frames are left, and nothing is called afterwards', async () => {
       const controller = new AbortController();
       const host = tableHost(
         {
@@ -130,7 +130,7 @@ export function sandboxLimitsContract(run: RunCode, create: () => Sandbox): void
       expect(failureOf(await run('return 1;', undefined, given)).kind).toBe('cancelled');
     });
 
-    test('[BOX-13] closing ends what is under way', async () => {
+    test('[BOX-13] closing ends active runs', async () => {
       const sandbox = create();
       let called = () => {};
       const isUnderWay = new Promise<void>((resolve) => {

@@ -21,7 +21,7 @@ export function sandboxMarksContract(run: RunCode): void {
   const marked = (code: string) => program(code, { sites });
 
   describe('marks', () => {
-    test('[BOX-10] operations and decisions are told with their times, in the order of cause', async () => {
+    test('[BOX-10] operations and decisions are reported with their times, in causal order', async () => {
       const host = tableHost({ 'a:b': () => performance.now() });
       const code = `
         const kept = $pml.call(0, [1, 2, 3], 'filter', [(x) => $pml.test(1, x > 1)]);
@@ -41,7 +41,7 @@ export function sandboxMarksContract(run: RunCode): void {
       expect(order).toEqual([...order].sort((a, b) => a - b));
     });
 
-    test('[BOX-10] only the language’s own functions are operations, called as they would be', async () => {
+    test('[BOX-10] only built-in functions count as operations, and are called as usual', async () => {
       const host = tableHost();
       const code = `
         const own = { filter: (x) => x + 1 };
@@ -69,14 +69,14 @@ export function sandboxMarksContract(run: RunCode): void {
       expect(host.marks).toHaveLength(1);
     });
 
-    test('[BOX-10] an operation that throws is told as failed, and throws', async () => {
+    test('[BOX-10] an operation that throws is reported as failed, and throws', async () => {
       const host = tableHost();
       const code = "$pml.call(3, [1], 'map', [() => { throw new Error('inside'); }]);";
       expect(failureOf(await run(marked(code), host))).toMatchObject({ kind: 'thrown', message: 'inside' });
       expect(host.marks).toMatchObject([{ kind: 'operation', site: 3, success: false }]);
     });
 
-    test('[BOX-10] marks of a capability are of its own frame', async () => {
+    test('[BOX-10] marks of a capability belong to its own frame', async () => {
       const inner = program("return $pml.call(0, [1], 'map', [(x) => x]);", { sites: [operation('map')] });
       const host = tableHost({}, { inner });
       const code = "await capabilities.inner(); return $pml.call(3, [1], 'map', [(x) => x]);";
@@ -87,7 +87,7 @@ export function sandboxMarksContract(run: RunCode): void {
       ]);
     });
 
-    test('[BOX-11] a site is told at most 200 times and a run 2,000 times; the outcome says when more was dropped', async () => {
+    test('[BOX-11] a site is reported at most 200 times and a run 2,000 times; the outcome says when more was dropped', async () => {
       const within = tableHost();
       const loop = (times: number) => `for (let i = 0; i < ${times}; i++) $pml.test(1, true);`;
       expect((await run(marked(loop(200)), within)).truncated).toBe(false);

@@ -86,7 +86,7 @@ describe('sandbox processes', () => {
     expect(returned(await run('return 1;'))).toBe(1);
   });
 
-  test('[BOX-20] a process that dies gives a failure, and the next run a new process', async () => {
+  test('[BOX-20] a process that dies causes a failure, and the next run gets a new process', async () => {
     const host = tableHost({
       'a:die': () => {
         for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL');
@@ -101,7 +101,7 @@ describe('sandbox processes', () => {
     expect(returned(await run('return 1;'))).toBe(1);
   });
 
-  test('[BOX-16] a process has no environment, no permission but to read its own code, and is used again', async () => {
+  test('[BOX-16] a process has no environment, may only read its own code, and is reused', async () => {
     const seen = new Set<number>();
     const host = tableHost({
       'a:look': () => {
@@ -126,7 +126,7 @@ describe('sandbox processes', () => {
     }
   });
 
-  test('[BOX-16] more runs than may be at once wait in line, and can be cancelled there', async () => {
+  test('[BOX-16] runs beyond the parallel limit wait in a queue, and can be cancelled there', async () => {
     let running = 0;
     let most = 0;
     let release = () => {};
@@ -151,7 +151,7 @@ describe('sandbox processes', () => {
     expect(most).toBe(2);
   });
 
-  test('[BOX-18] a user whose programs wait keeps nobody else from running, and a full house is shared', async () => {
+  test('[BOX-18] waiting programs of one user do not block other users, and full capacity is shared', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let running = 0;
     const host = tableHost({
@@ -178,7 +178,7 @@ describe('sandbox processes', () => {
     expect(Math.min(...priorities)).toBeGreaterThan(getPriority());
   });
 
-  test('[BOX-19] a program that takes long gives way to others, and its process is not used again', async () => {
+  test('[BOX-19] a long program yields to others, and its process is not reused', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const host = tableHost({ 'a:wait': async () => released });
     await run('return 1;');
@@ -199,7 +199,7 @@ describe('sandbox processes', () => {
     }
   });
 
-  test('[BOX-21] closing leaves no process behind, nor does a host that is killed', async () => {
+  test('[BOX-21] closing leaves no process behind, and neither does a killed host', async () => {
     const other = createSandbox();
     const before = childrenOf(process.pid);
     await other.run(program('return 1;'), tableHost(), options());
@@ -216,7 +216,7 @@ describe('sandbox processes', () => {
     await until(() => !orphans.some(isAlive));
   });
 
-  test('[BOX-22] processes start with the first program and end when none comes for a while', async () => {
+  test('[BOX-22] processes start with the first program and end when they are idle', async () => {
     // What the other sandbox starts to be ready may come a little later.
     await run('return 1;');
     const others = new Set(childrenOf(process.pid));

@@ -76,7 +76,7 @@ export function callRules(store: () => Store): void {
     return { server, traces, found };
   }
 
-  test('[CALLS-1] every call of a tool is a row with its run, its time, its size and how it ended; operations are none', async () => {
+  test('[CALLS-1] every tool call is a row with its run, time, size and outcome; operations are not rows', async () => {
     const { server, traces } = await fill();
     const { calls, next } = await store().calls.list({ server }, 50);
     expect(next).toBeNull();
@@ -137,7 +137,7 @@ export function callRules(store: () => Store): void {
     expect(groups.map(({ calls }) => calls)).toEqual([2, 1]);
   });
 
-  test('[CALLS-4] pages follow each other without a gap or a repeat, also when calls come in between', async () => {
+  test('[CALLS-4] pages have no gaps or repeats, even when calls arrive in between', async () => {
     const { server, found } = await fill();
     const filters: CallFilter[] = [{ server }, { server, success: true }, { server, owner: 'ada' }];
     for (const filter of filters) {
@@ -152,7 +152,7 @@ export function callRules(store: () => Store): void {
     await expect(store().calls.list({}, 1, 'nonsense')).rejects.toMatchObject({ code: 'invalid_argument' });
   });
 
-  test('[CALLS-5] calls are counted by tool or by error, with how many failed and how long they took', async () => {
+  test('[CALLS-5] calls are counted by tool or error, with failures and durations', async () => {
     const { server } = await fill();
     const byTool = await store().calls.group({ server }, 'tool');
     expect(byTool.since).toBeNull();
@@ -171,7 +171,7 @@ export function callRules(store: () => Store): void {
     ]);
   });
 
-  test('[CALLS-6] a call says what a person decided about it, and goes when its run is forgotten', async () => {
+  test('[CALLS-6] a call shows what a person decided about it, and is deleted when its run is forgotten', async () => {
     const { server, traces, found } = await fill();
     const approval = sampleApproval({ runId: traces[0]!.runId, node: toolId(server, 'write') });
     await store().approvals.request(approval);

@@ -63,7 +63,7 @@ function toolRules(store: () => Store): void {
     expect(await store().tools.get('no:such' as ToolId)).toBeNull();
   });
 
-  test('[HANG-8] what no text of the store can hold is not found', async () => {
+  test('[HANG-8] an id that the store cannot represent is not found', async () => {
     for (const id of ['\0', 'a\0b', '\ud800']) {
       expect(await store().tools.get(id as ToolId)).toBeNull();
       expect(await store().traces.get(id)).toBeNull();
@@ -75,7 +75,7 @@ function toolRules(store: () => Store): void {
     }
   });
 
-  test('[STORE-2] tools are listed in order of id, by server if asked', async () => {
+  test('[STORE-2] tools are listed by id, optionally for one server', async () => {
     const server = `server-${randomUUID()}`;
     const tools = ['b', 'B', 'a', 'ä'].map((name) => sampleTool(server, name));
     await store().tools.put(tools);
@@ -84,7 +84,7 @@ function toolRules(store: () => Store): void {
     expect((await store().tools.list()).length).toBeGreaterThanOrEqual(4);
   });
 
-  test('[STORE-23] a differing definition waits beside the accepted one, and a retired tool keeps its own', async () => {
+  test('[STORE-23] a differing definition is kept beside the accepted one, and a retired tool keeps its own', async () => {
     const tool = sampleTool(`server-${randomUUID()}`);
     const changed = { ...tool, description: 'changed', definitionHash: 'changed' };
     const ofServer = async () =>
@@ -104,7 +104,7 @@ function toolRules(store: () => Store): void {
     expect([await ofServer(), await store().tools.list(tool.server)]).toEqual([[], [changed]]);
   });
 
-  test('[STORE-24] what is known of a server is kept by name', async () => {
+  test('[STORE-24] what is known of a server is stored by name', async () => {
     const name = `server-${randomUUID()}`;
     const identity = {
       info: { name: 'x' },
@@ -121,7 +121,7 @@ function toolRules(store: () => Store): void {
     expect(await kept()).toEqual([]);
   });
 
-  test('[STORE-3] an embedding belongs to a tool and a model, and goes with its tool', async () => {
+  test('[STORE-3] an embedding belongs to a tool and a model, and is deleted with its tool', async () => {
     const tool = sampleTool();
     const model = `model-${randomUUID()}`;
     const vector = Float32Array.from([0.1, -0.2, 1e-30, 3]);
@@ -138,7 +138,7 @@ function toolRules(store: () => Store): void {
 }
 
 function observationRules(store: () => Store): void {
-  test('[STORE-27] what a tool was seen to give is kept with it, also when its definition is put again', async () => {
+  test('[STORE-27] the observed results of a tool are stored with it, also when its definition is put again', async () => {
     const tool = sampleTool(`server-${randomUUID()}`);
     const observed = async () => (await store().tools.observedOutputs()).get(tool.id);
     await store().tools.observeOutputs(new Map([[tool.id, { type: 'string' }]]));
@@ -157,7 +157,7 @@ function observationRules(store: () => Store): void {
     expect(await observed()).toBeUndefined();
   });
 
-  test("[STORE-28] an intent's embedding can follow its trace", async () => {
+  test("[STORE-28] an intent's embedding can be stored after its trace", async () => {
     const trace = sampleTrace({ intentEmbedding: null, embeddingModel: null });
     const vector = Float32Array.from([0.25, -1, 3e-9]);
     await store().traces.append(trace);

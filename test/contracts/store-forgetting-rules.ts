@@ -30,7 +30,7 @@ export function forgettingRules(store: () => Store): void {
     return rows.some((row) => row !== null);
   };
 
-  test('[STORE-37] with a trace goes all that is kept of its run, and nothing of others', async () => {
+  test('[STORE-37] a trace is deleted with everything stored about its run, and nothing about others', async () => {
     const [gone, other] = [randomUUID(), randomUUID()];
     const [first, second] = await keep(gone, 'success', 'used');
     const ofOther = await keep(other, 'error', 'rejected');
@@ -44,7 +44,7 @@ export function forgettingRules(store: () => Store): void {
     expect(await store().traces.remove([])).toEqual({ traces: 0, unfinishedRuns: [] });
   });
 
-  test('[STORE-38] a run that is not over keeps its traces and the rest, unless it is to go as well', async () => {
+  test('[STORE-38] an unfinished run keeps its traces and the rest, unless it is deleted as well', async () => {
     const over = randomUUID();
     const ids = await keep(over, 'aborted', 'rejected');
     const unfinished = [randomUUID(), randomUUID(), randomUUID()].sort();

@@ -13,11 +13,11 @@ const capability = capabilityNode(randomUUID());
 export function graphRules(store: () => Store): void {
   const graph = () => store().graph;
 
-  test('[STORE-30] a graph of which nothing is known is empty, and begins with the first trace', async () => {
+  test('[STORE-30] an unknown graph is empty, and begins with the first trace', async () => {
     expect(await graph().read()).toEqual(NOTHING);
   });
 
-  test('[STORE-4] edges of several types between two nodes live side by side, and come back exactly', async () => {
+  test('[STORE-4] edges of several types between two nodes coexist, and come back exactly', async () => {
     const valuePaths = [
       { fromPath: 'items[0].id', toPath: '["\u0000 \ud800 ü"]', runs: 3 },
       { fromPath: '', toPath: '', runs: 1 },
@@ -37,7 +37,7 @@ export function graphRules(store: () => Store): void {
     expect((await graph().read()).edges).toEqual([edges[0], edges[1], edges[4], edges[2], promoted]);
   });
 
-  test('[STORE-31] statistics are kept per node, and replaced by node', async () => {
+  test('[STORE-31] statistics are stored and replaced per node', async () => {
     const nodes: NodeId[] = [b, toolId('graph', 'B'), filter, toolId('graph', 'ä'), capability];
     const statistics = nodes.map((node, runs) => sampleStatistics(node, { runs }));
     await graph().replaceAll({ ...NOTHING, statistics });
@@ -67,7 +67,7 @@ export function graphRules(store: () => Store): void {
     expect(await graph().read()).toEqual({ ...before, edges: [edges[1]] });
   });
 
-  test('[STORE-33] a step is taken once, whoever tries, and only from where the graph stands', async () => {
+  test('[STORE-33] a step is applied once, whoever tries, and only from the current state of the graph', async () => {
     const start = { ...NOTHING, cursor: 10 };
     await graph().replaceAll(start);
     const step = (from: number, cursor: number, runs: number): GraphStep => ({
@@ -89,7 +89,7 @@ export function graphRules(store: () => Store): void {
     }
   });
 
-  test('[STORE-34] a reader sees the graph of one moment while others write', async () => {
+  test('[STORE-34] a reader sees a consistent graph while others write', async () => {
     /** Every part of it tells which one it is. */
     const numbered = (n: number): StoredGraph => ({
       edges: Array.from({ length: 40 }, (_, i) =>
@@ -120,7 +120,7 @@ export function graphRules(store: () => Store): void {
     expect(await graph().read()).toMatchObject({ cursor: 20 });
   });
 
-  test('[STORE-35] ids that no database can spell are kept in a form that it can, and stop nobody', async () => {
+  test('[STORE-35] ids that a database cannot represent are stored in another form, and block nothing', async () => {
     const odd = ['x\u0000', 'x\u2400', '\ud800', '\ud801'].map((name) => toolId('odd', name));
     const edges = odd.map((from) => sampleEdge(from, b));
     const statistics = odd.map((node) => sampleStatistics(node));

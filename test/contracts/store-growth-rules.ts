@@ -11,7 +11,7 @@ const LONG_AGO = new Date('2021-01-01T00:00:00Z');
 const at = (moment: string, over = {}) => sampleTrace({ executedAt: new Date(moment), ...over });
 
 export function growthRules(store: () => Store): void {
-  test('[STORE-46] traces of any time are kept side by side: found by id, listed in the order they came, unique', async () => {
+  test('[STORE-46] traces of any time coexist: found by id, listed in order of arrival, unique', async () => {
     const moments = [
       '2031-05-31T23:59:59.999Z',
       '1971-01-01T00:00:00Z',
@@ -43,7 +43,7 @@ export function growthRules(store: () => Store): void {
     await store().traces.remove(traces.map(({ id }) => id));
   });
 
-  test('[STORE-47] traces whose time is over go into the roll-up once, with what is kept of their runs', async () => {
+  test('[STORE-47] expired traces enter the roll-up once, with what is stored about their runs', async () => {
     const old = [1, 2, 3].map((month) => at(`2020-0${month}-02T00:00:00Z`));
     const [waiting, unlearned, young] = [
       at('2020-04-04T00:00:00Z'),

@@ -8,7 +8,7 @@ import { conflict } from './store-conflict.ts';
 const lease = (ttlMs = 60_000) => ({ owner: randomUUID(), ttlMs });
 
 export function leaseRules(store: () => Store): void {
-  test('[STORE-40] of many who want a run one drives it, until it is let go', async () => {
+  test('[STORE-40] of many that want to drive a run one does, until it releases the run', async () => {
     const run = sampleRun({ status: 'paused', tasks: { a: { status: 'success' } } });
     await store().runs.create(run);
     const many = Array.from({ length: 8 }, () => lease());
@@ -45,7 +45,7 @@ export function leaseRules(store: () => Store): void {
     expect((await store().runs.get(run.id))?.tasks).toMatchObject({ a: 2 });
   });
 
-  test('[STORE-41] tasks are written all or none, and only by who drives the run', async () => {
+  test('[STORE-41] tasks are written all or none, and only by the driver of the run', async () => {
     const run = sampleRun({ tasks: {} });
     const mine = lease();
     await store().runs.create(run, mine);
@@ -61,7 +61,7 @@ export function leaseRules(store: () => Store): void {
     expect((await store().runs.get(run.id))?.tasks).toEqual(kept);
   });
 
-  test('[STORE-42] whoever changes a run takes it from who drives it, and what is over stays over', async () => {
+  test('[STORE-42] a change of a run takes it from its driver, and a finished run stays finished', async () => {
     const run = sampleRun({ tasks: { a: { status: 'success' } } });
     const mine = lease();
     await store().runs.create(run, mine);
@@ -80,7 +80,7 @@ export function leaseRules(store: () => Store): void {
     await expect(store().runs.update({ ...claimedMeanwhile, version: 2 })).rejects.toEqual(conflict);
   });
 
-  test('[STORE-43] runs under way that nobody drives are listed', async () => {
+  test('[STORE-43] active runs without a driver are listed', async () => {
     const [free, driven, waiting, call] = [
       sampleRun(),
       sampleRun(),

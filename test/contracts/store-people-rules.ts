@@ -24,7 +24,7 @@ function sampleKey(over: Partial<ApiKey> = {}): ApiKey {
 }
 
 export function peopleRules(store: () => Store): void {
-  test('[KEY-1] a key is found by its hash and its id, listed oldest first, and its name is its own', async () => {
+  test('[KEY-1] a key is found by hash and id, listed oldest first, and its name is unique', async () => {
     const [first, second] = [sampleKey(), sampleKey({ role: 'viewer', user: 'bob' })];
     await store().keys.create(first);
     await store().keys.create(second);
@@ -36,7 +36,7 @@ export function peopleRules(store: () => Store): void {
     await expect(store().keys.create(sampleKey({ name: first.name }))).rejects.toEqual(conflict);
   });
 
-  test('[KEY-1] a revoked key stays known as such, and its name is free again', async () => {
+  test('[KEY-1] a revoked key stays known as revoked, and its name is free again', async () => {
     const key = sampleKey();
     await store().keys.create(key);
     const later = new Date('2026-11-16T00:00:00Z');
@@ -47,7 +47,7 @@ export function peopleRules(store: () => Store): void {
     await store().keys.create(sampleKey({ name: key.name }));
   });
 
-  test('[SCOPE-1] a scope is kept with its key, changed and taken away, each time with an entry in the audit log', async () => {
+  test('[SCOPE-1] a scope is stored with its key, changed and removed, each time with an entry in the audit log', async () => {
     const scope = { ...FULL_SCOPE, tools: { allow: ['disk:*'], deny: ['disk:write'] }, loops: 8 };
     const key = sampleKey({ scope });
     await store().keys.create(key);
@@ -67,7 +67,7 @@ export function peopleRules(store: () => Store): void {
     expect(await store().keys.setScope(key.id, wider, 'eve', AT)).toBeNull();
   });
 
-  test('[SCOPE-4] of 64 calls at once no more are counted than every limit leaves room for', async () => {
+  test('[SCOPE-4] of 64 parallel calls no more are counted than every limit allows', async () => {
     const [keyId, at] = [randomUUID(), new Date('2026-11-15T10:59:59Z')];
     const limits = [
       { unit: 'calls', per: 'day', most: 40 },
@@ -88,7 +88,7 @@ export function peopleRules(store: () => Store): void {
     expect(await store().usage.read(keyId, at)).toEqual([]);
   });
 
-  test('[KEY-21] the last use of each key is kept, also when what it used is forgotten', async () => {
+  test('[KEY-21] the last use of each key is stored, also when the traces of its use are forgotten', async () => {
     const [ada, ci] = [randomUUID(), randomUUID()];
     const [early, late] = [new Date('2026-11-15T10:00:00Z'), new Date('2026-11-15T11:00:00Z')];
     await Promise.all([early, late, late].map((at) => store().usage.noteUse(ada, at)));
@@ -99,7 +99,7 @@ export function peopleRules(store: () => Store): void {
     expect(await store().usage.read(ada, late)).toEqual([]);
   });
 
-  test('[SCOPE-5] what a call reserves and does not use is free again, and what it uses beyond that is counted', async () => {
+  test('[SCOPE-5] an unused reservation is free again, and use beyond the reservation is counted', async () => {
     const [keyId, at] = [randomUUID(), AT];
     const limits = [{ unit: 'tokens', per: 'hour', most: 100 }] as const;
     const order = { keyId, at, amount: { calls: 1, tokens: 60, seconds: 0 }, limits };
@@ -109,14 +109,14 @@ export function peopleRules(store: () => Store): void {
     expect(await store().usage.read(keyId, at)).toMatchObject([{ calls: 2, tokens: 50, seconds: 2.5 }]);
   });
 
-  test('[SCOPE-7] a run keeps the key and the scope that it was begun with', async () => {
+  test('[SCOPE-7] a run keeps the key and the scope that it started with', async () => {
     const begunWith = { keyId: randomUUID(), scope: FULL_SCOPE };
     const run = sampleRun({ begunWith });
     await store().runs.create(run);
     expect(await store().runs.get(run.id)).toEqual(run);
   });
 
-  test('[AUDIT-1] keys made and revoked and approvals settled are in the audit log, with who, when, what and hash', async () => {
+  test('[AUDIT-1] created and revoked keys and decided approvals are in the audit log, with who, when, what and hash', async () => {
     const key = sampleKey();
     await store().keys.create(key);
     await store().keys.revoke(key.id, 'eve', AT);
@@ -155,7 +155,7 @@ export function peopleRules(store: () => Store): void {
     expect(await store().audit.list({ limit: 9, subject, action: 'policy_changed' })).toEqual([all[1]]);
   });
 
-  test('[KEY-6] a list of runs or traces for one user has what is shared and what is its own', async () => {
+  test("[KEY-6] a list of runs or traces for one user has shared ones and the user's own", async () => {
     const user = randomUUID();
     const mine = { owner: user, visibility: 'private' } as const;
     const theirs = { owner: randomUUID(), visibility: 'private' } as const;
@@ -200,7 +200,7 @@ export function peopleRules(store: () => Store): void {
     expect(await oauth.get(kind, 'd')).toBeNull();
   });
 
-  test('[OAUTH-8] of many who consume a record at once, one succeeds', async () => {
+  test('[OAUTH-8] of many that consume a record at once, one succeeds', async () => {
     const record = { kind: 'Code', id: randomUUID(), grantId: null, payload: {}, consumedAt: null };
     await store().oauth.put({ ...record, expiresAt: new Date('2126-01-01T00:00:00.000Z') });
     const taken = await Promise.all(

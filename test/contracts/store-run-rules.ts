@@ -28,7 +28,7 @@ export function runRules(store: () => Store): void {
     await expect(store().episodes.append(events)).rejects.toEqual(conflict);
   });
 
-  test('[STORE-14] a run is written only on top of the version it was read from', async () => {
+  test('[STORE-14] a run is written only over the version that was read', async () => {
     const run = sampleRun();
     await store().runs.create(run);
     await expect(store().runs.create(run)).rejects.toEqual(conflict);
@@ -70,7 +70,7 @@ export function runRules(store: () => Store): void {
     expect((await store().approvals.get(approval.id))?.state).toBe('used');
   });
 
-  test('[STORE-16] ranker parameters are kept per model, newest first, and can be taken back', async () => {
+  test('[STORE-16] ranker parameters are stored per model, newest first, and can be rolled back', async () => {
     const model = `model-${randomUUID()}`;
     const saved = [1, 2].map((n): RankerParams => {
       const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * n) % 256);

@@ -27,7 +27,7 @@ const outcome = (over: Partial<SuggestionOutcome> = {}): SuggestionOutcome => ({
 });
 
 export function suggestionRules(store: () => Store): void {
-  test('[STORE-50] a suggestion comes back as it was put, and once', async () => {
+  test('[STORE-50] a suggestion comes back as it was put, and is stored once', async () => {
     const open = suggestion();
     const settled = suggestion({ sessionId: null, outcome: outcome({ runId: null }) });
     await store().suggestions.put(open);
@@ -48,7 +48,7 @@ export function suggestionRules(store: () => Store): void {
     expect((await store().suggestions.get(one.id))?.outcome).toEqual(first);
   });
 
-  test('[STORE-52] suggestions are listed by session while open, and when something was taken out; all are counted', async () => {
+  test('[STORE-52] suggestions are listed by session while open, and when a tool was removed from them; all are counted', async () => {
     const before = await store().suggestions.counts();
     const sessionId = randomUUID();
     const all = [1, 2, 3].map(() => suggestion({ sessionId }));
@@ -70,7 +70,7 @@ export function suggestionRules(store: () => Store): void {
     }).toEqual({ made: 4, accepted: 1, edited: 0, rejected: 1 });
   });
 
-  test('[STORE-53] with a run goes the suggestion it came from', async () => {
+  test('[STORE-53] a suggestion is deleted with its run', async () => {
     const trace = sampleTrace({ id: randomUUID(), runId: randomUUID() });
     const [its, other] = [
       suggestion({ outcome: outcome({ runId: trace.runId }) }),
@@ -83,7 +83,7 @@ export function suggestionRules(store: () => Store): void {
     expect(await store().suggestions.get(other.id)).toEqual(other);
   });
 
-  test('[STORE-54] suggestions go after their time, but for the newest that something was taken out of, and stay counted', async () => {
+  test('[STORE-54] suggestions expire, except the newest with a removed tool, and stay counted', async () => {
     const at = (day: number, over: Partial<StoredSuggestion> = {}) =>
       suggestion({ createdAt: new Date(Date.UTC(2019, 0, day)), ...over });
     const trace = sampleTrace({ id: randomUUID(), runId: randomUUID(), executedAt: new Date('2019-01-03') });

@@ -10,7 +10,7 @@ import { sampleCapability, sampleTrace } from '../support/samples.ts';
 import { conflict } from './store-conflict.ts';
 
 export function traceRules(store: () => Store): void {
-  test('[STORE-8] a trace comes back exactly, every column of it', async () => {
+  test('[STORE-8] a trace comes back exactly, in every column', async () => {
     const trace = sampleTrace();
     await store().traces.append(trace);
     expect(await store().traces.get(trace.id)).toEqual(trace);
@@ -27,7 +27,7 @@ export function traceRules(store: () => Store): void {
     await expect(store().traces.append(trace)).rejects.toEqual(conflict);
   });
 
-  test('[STORE-26] several traces are stored in their order, all or none', async () => {
+  test('[STORE-26] several traces are stored in order, all or none', async () => {
     const session = randomUUID();
     const traces = Array.from({ length: 3 }, () => sampleTrace({ sessionId: session }));
     await store().traces.appendAll(traces);
@@ -57,7 +57,7 @@ export function traceRules(store: () => Store): void {
     );
   });
 
-  test('[DASH-40] traces are found by what they were, called, said and when; nothing asked for is a pattern', async () => {
+  test('[DASH-40] traces are found by their properties, calls, texts and times; no search text is a pattern', async () => {
     const sessionId = randomUUID();
     const server = `s${sessionId.slice(0, 8)}`;
     const read = toolId(server, 'read');
@@ -96,7 +96,7 @@ export function traceRules(store: () => Store): void {
     expect(await found({ runId: newest!.runId })).toEqual(['workflow']);
   });
 
-  test('[STORE-10] traces are listed newest first, filtered and paged; scanned in the order they came', async () => {
+  test('[STORE-10] traces are listed newest first, filtered and paged; scans follow the order of arrival', async () => {
     const session = randomUUID();
     const { cursor: start } = await lastCursor(store());
     const before = await store().traces.count();
@@ -120,7 +120,7 @@ export function traceRules(store: () => Store): void {
     expect(await store().traces.scan(next.cursor, 9)).toEqual({ traces: [], cursor: next.cursor });
   });
 
-  test('[STORE-11] replay priorities are kept with their traces', async () => {
+  test('[STORE-11] replay priorities are stored with their traces', async () => {
     const [one, two] = [sampleTrace(), sampleTrace()];
     await store().traces.append(one);
     await store().traces.append(two);
@@ -134,7 +134,7 @@ export function traceRules(store: () => Store): void {
     expect((await store().traces.get(two.id))?.priority).toBe(0.5);
   });
 
-  test('[STORE-12] writers at the same time all succeed, and a failed one takes nobody along', async () => {
+  test('[STORE-12] concurrent writers all succeed, and a failed one affects no other', async () => {
     const traces = Array.from({ length: 40 }, () => sampleTrace());
     const clashing = sampleCapability();
     await store().capabilities.put(clashing);
@@ -149,7 +149,7 @@ export function traceRules(store: () => Store): void {
     expect(stored.filter((trace) => trace === null)).toEqual([]);
   });
 
-  test('[STORE-39] whoever follows the traces while others write meets each of them once', async () => {
+  test('[STORE-39] a reader that follows the traces while others write gets each of them once', async () => {
     let { cursor } = await lastCursor(store());
     const met: string[] = [];
     const written: string[] = [];
@@ -186,7 +186,7 @@ export function traceRules(store: () => Store): void {
     expect(met.toSorted()).toEqual(written.toSorted());
   });
 
-  test('[DASH-10] runs are counted per hour from a moment on', async () => {
+  test('[DASH-10] runs are counted per hour from a given time', async () => {
     const at = (text: string, success: boolean) => sampleTrace({ executedAt: new Date(text), success });
     await store().traces.appendAll([
       at('2031-05-06T06:59:59Z', true),

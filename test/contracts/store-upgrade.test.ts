@@ -10,7 +10,7 @@ import { temporaryDir } from '../support/temporary-dir.ts';
 
 const FIRST = '0001-initial';
 
-test('[STORE-29] [ORIGIN-1] a database of an earlier schema is brought up to date with all that is in it', async () => {
+test('[STORE-29] [ORIGIN-1] a database of an earlier schema is migrated with all its contents', async () => {
   const dir = await temporaryDir();
   const db = new Kysely<Database>({ dialect: pgliteDialect(await startPglite(join(dir, 'pg'))) });
   const provider = { getMigrations: async () => ({ [FIRST]: MIGRATIONS[FIRST]! }) };

@@ -21,7 +21,7 @@ storeContract('PGlite', async () => {
   };
 });
 
-test('[TEAM-13] a store that one process holds alone keeps no record of what changed', async () => {
+test('[TEAM-13] a store with a single process keeps no record of changes', async () => {
   const store = await openPgliteStore(await temporaryDir());
   await store.capabilities.put(sampleCapability());
   await store.graph.replaceAll({ edges: [], statistics: [], cursor: 0 });
@@ -29,7 +29,7 @@ test('[TEAM-13] a store that one process holds alone keeps no record of what cha
   await store.close();
 });
 
-test('[STORE-43] an embedded store that is opened again has no runs that anybody drives', async () => {
+test('[STORE-43] in an embedded store that is reopened, no run has a driver', async () => {
   const dir = await temporaryDir();
   const first = await openPgliteStore(dir);
   const run = sampleRun();
@@ -41,7 +41,7 @@ test('[STORE-43] an embedded store that is opened again has no runs that anybody
   await second.close();
 });
 
-test('[CALLS-7] however few calls a look goes through, the pages of a filter hold all that match, in order', async () => {
+test('[CALLS-7] however few calls one scan covers, the pages of a filter hold all matches, in order', async () => {
   const store = await openPgliteStore(await temporaryDir());
   const traces = Array.from({ length: 12 }, (_, nth) =>
     sampleTrace({

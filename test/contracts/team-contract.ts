@@ -23,7 +23,7 @@ export function teamContract(name: string, open: () => Promise<Team>): void {
     });
     afterAll(() => team?.dispose());
 
-    test('[TEAM-1] what one gateway writes, the others are told, and it is not told itself', async () => {
+    test('[TEAM-1] a gateway is notified of what others write, and not of its own writes', async () => {
       const [writer, reader] = [await team.join(), await team.join()];
       const [own, told] = [listen(writer.changes), listen(reader.changes)];
       const tool = sampleTool();
@@ -58,7 +58,7 @@ export function teamContract(name: string, open: () => Promise<Team>): void {
       await Promise.all([writer.leave(), reader.leave()]);
     });
 
-    test('[TEAM-2] one of all gateways holds the trainerLock, and another has it soon after that one is gone', async () => {
+    test('[TEAM-2] one of all gateways holds the trainerLock, and another gets it soon after the holder is gone', async () => {
       const members = await Promise.all([team.join(), team.join(), team.join()]);
       const holders = () => members.filter(({ trainerLock }) => trainerLock.isHeld());
       for (const { trainerLock } of members) trainerLock.seek();

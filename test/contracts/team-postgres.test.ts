@@ -28,7 +28,7 @@ async function join(): Promise<Member> {
   };
 }
 
-test('[TEAM-3] gateways that start at once on an empty database bring it up to date together', async () => {
+test('[TEAM-3] gateways that start at once on an empty database migrate it together', async () => {
   const stores = await Promise.all(Array.from({ length: 6 }, () => openPostgresStore(server.url)));
   await Promise.all(stores.map((store, i) => store.traces.append(sampleTrace({ id: `first-${i}` }))));
   expect(await stores[0]!.traces.count()).toBe(6);
@@ -37,7 +37,7 @@ test('[TEAM-3] gateways that start at once on an empty database bring it up to d
 
 teamContract('PostgreSQL', async () => ({ join, dispose: async () => {} }));
 
-test('[TEAM-4] what was changed while a gateway had no connection it is told when it has one again', async () => {
+test('[TEAM-4] a gateway that reconnects is notified of changes that it missed', async () => {
   const [writer, reader] = [await join(), await join()];
   const told: (Change | null)[] = [];
   reader.changes.follow(async (batch) => void told.push(...(batch ?? [null])));
@@ -64,7 +64,7 @@ test('[TEAM-4] what was changed while a gateway had no connection it is told whe
   await Promise.all([writer.leave(), reader.leave()]);
 });
 
-test('[TEAM-4] a listener that fails is told again until it does not', async () => {
+test('[TEAM-4] a failing listener is notified again until it succeeds', async () => {
   const [writer, reader] = [await join(), await join()];
   const told: (readonly Change[] | null)[] = [];
   reader.changes.follow(async (batch) => {

@@ -25,7 +25,7 @@ export function trainerContract(name: string, create: Create): void {
       expect(await trainer.take(work.run())).toBeNull();
     });
 
-    test('[LEARN-2] a training tells how far it is, how the loss fell, and how far each run is believed', async () => {
+    test('[LEARN-2] a training reports its progress, its loss and the weight of each run', async () => {
       const { trainer } = await briefedTrainer(create);
       const stages = new Set<string>();
       const { runs, losses, weights, evidence } = await trainer.train({
@@ -42,7 +42,7 @@ export function trainerContract(name: string, create: Create): void {
       expect(evidence.learned).toHaveLength(6);
     });
 
-    test('[LEARN-3] a training that is stopped has changed nothing', async () => {
+    test('[LEARN-3] a stopped training changes nothing', async () => {
       const stopped = await briefedTrainer(create);
       const other = await briefedTrainer(create);
       for (const { trainer } of [stopped, other]) await trainer.train();
@@ -60,7 +60,7 @@ export function trainerContract(name: string, create: Create): void {
       expect(await stopped.trainer.train()).toEqual(await other.trainer.train());
     });
 
-    test('[LEARN-6] a run is judged, then learned from; parameters taken up go on from where they were', async () => {
+    test('[LEARN-6] a run is evaluated, then learned from; loaded parameters continue from where they were', async () => {
       const { trainer, work } = await briefedTrainer(create);
       const { params } = await trainer.train();
       const taken = await trainer.take(work.run());
@@ -72,7 +72,7 @@ export function trainerContract(name: string, create: Create): void {
       expect(await trainer.take(work.run())).not.toBeNull();
     });
 
-    test('[LEARN-5] parameters that cannot be read are refused, and what was learned stays', async () => {
+    test('[LEARN-5] unreadable parameters are refused, and the model stays as it was', async () => {
       const { trainer, work } = await briefedTrainer(create);
       await trainer.train();
       const refused = trainer.load(Uint8Array.of(1, 2, 3));

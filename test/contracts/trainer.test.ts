@@ -19,7 +19,7 @@ test('[LEARN-2] the same seed and runs give the same parameters, in this thread 
   expect(await thread.trainer.take(run)).toEqual(await twin.trainer.take(run));
 });
 
-test('[LEARN-4] a thread that cannot start, or ends at its work, is told to whoever waits', async () => {
+test('[LEARN-4] a thread that cannot start, or dies at work, is an error for the waiting caller', async () => {
   const { tools } = kindsOfWork();
   const stillborn = new WorkerTrainer({ embedding: 'tiny', dimension: -1, seed: 1 });
   await expect(stillborn.offer(tools, [])).rejects.toMatchObject({ message: 'The training thread failed' });

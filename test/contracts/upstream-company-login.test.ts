@@ -138,7 +138,7 @@ test('[UP-57] a login at the identity provider opens the server, and again when 
   await expect.poll(() => authority.grants).toEqual([JWT_BEARER, JWT_BEARER]);
 });
 
-test('[UP-57] an ID token that is too old is renewed, and one that another provider signed opens nothing', async () => {
+test('[UP-57] an ID token that is too old is renewed, and one signed by another provider opens nothing', async () => {
   const upstream = open({ ...PML, idp: atIdp(hasty) });
   expect(await logIn(upstream, 'ada')).toMatchObject({
     ok: false,
@@ -151,7 +151,7 @@ test('[UP-57] an ID token that is too old is renewed, and one that another provi
   expect(callers).toEqual([]);
 });
 
-test('[UP-57] what the company does not allow fails with its words, and goes to nobody else', async () => {
+test('[UP-57] a refusal by the company fails with its message, and the authorization server gets no request', async () => {
   const upstream = open({ ...PML, idp: atIdp(idp) });
   expect(await logIn(upstream, 'mallory')).toMatchObject({
     ok: false,
@@ -181,7 +181,7 @@ test('[UP-58] a private key in a file signs for the client, and a wrong one is r
   });
 });
 
-test('[UP-58] the token of the platform is read anew, and one that was refused is not sent again', async () => {
+test('[UP-58] the token of the platform is read again, and a refused one is not sent again', async () => {
   const key = await importJWK(idp.key(), 'ES256');
   const token = (audience: string) =>
     new SignJWT({ sub: 'pod-7' })
@@ -204,7 +204,7 @@ test('[UP-58] the token of the platform is read anew, and one that was refused i
   expect(callers.at(-1)).toEqual({ user: 'pod-7', scheme: 'Bearer' });
 });
 
-test('[UP-59] with dpop, tokens are bound to a key that every request proves, and that outlives a restart', async () => {
+test('[UP-59] with dpop, tokens are bound to a key that every request proves, and that survives a restart', async () => {
   const privateKey = { file: join(folder.path, 'client.pem'), algorithm: 'ES256' };
   const auth = { kind: 'client_credentials', clientId: 'signing', privateKey, dpop: true } as const;
   const upstream = open(auth);

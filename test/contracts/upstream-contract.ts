@@ -41,7 +41,7 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
     });
     afterAll(() => opened?.dispose());
 
-    test('[UP-1] nothing runs before it is needed', () => {
+    test('[UP-1] nothing starts before it is needed', () => {
       expect(upstream.servers()).toMatchObject([{ name: 'bench', state: 'idle', toolCount: null }]);
     });
 
@@ -80,7 +80,7 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
       });
     });
 
-    test('[UP-5] a tool that failed is a result', async () => {
+    test('[UP-5] a failed tool is a result', async () => {
       const reply = await upstream.callTool('bench', 'fail', {});
       expect(reply).toMatchObject({ ok: true, value: { isError: true } });
     });
@@ -132,7 +132,7 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
       expect(reply).toMatchObject({ ok: false, error: { code: 'upstream_timeout', errorType: 'TIMEOUT' } });
     });
 
-    test('[UP-10] progress is told, and starts the timeout over', async () => {
+    test('[UP-10] progress is reported, and restarts the timeout', async () => {
       const told: UpstreamProgress[] = [];
       const reply = await upstream.callTool(
         'bench',
@@ -161,12 +161,12 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
       expect(late).toMatchObject({ ok: false, error: { code: 'cancelled' } });
     });
 
-    test('[UP-12] with nobody to ask the call fails, or the tool does', async () => {
+    test('[UP-12] without a client to ask, the call or the tool fails', async () => {
       const reply = await upstream.callTool('bench', 'ask', { question: 'anyone?' });
       expect(reply.ok && reply.value.isError !== true).toBe(false);
     });
 
-    test('[UP-12] what a server asks during a call is put to the client of that call', async () => {
+    test('[UP-12] a question of a server during a call goes to the client of that call', async () => {
       const clients = ['ann', 'ben', 'cas'].map((id) => answeringClient(id));
       const replies = await Promise.all(
         clients.map((client) =>
@@ -194,7 +194,7 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
       expect(reply.ok ? textOf(reply.value) : reply.error).toBe('{"action":"decline"}');
     });
 
-    test('[UP-14] changes of the catalogue are told', async () => {
+    test('[UP-14] changes of the catalogue are announced', async () => {
       const events: UpstreamEvent[] = [];
       const stop = upstream.subscribe((event) => events.push(event));
       await upstream.callTool('bench', 'add_tool', { name: 'brand_new' });
@@ -211,7 +211,7 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
       expect(reply.ok && reply.value.map((tool) => tool.name)).toContain('brand_new');
     });
 
-    test('[UP-15] a restarted server works again, and a closed upstream has none running', async () => {
+    test('[UP-15] a restarted server works again, and a closed upstream has no running servers', async () => {
       expect(await upstream.restart('bench')).toMatchObject({ ok: true });
       expect(await upstream.callTool('bench', 'echo', { text: 'again' })).toMatchObject({ ok: true });
       await upstream.close();

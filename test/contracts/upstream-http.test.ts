@@ -64,7 +64,7 @@ for (const era of ['modern', 'legacy'] as const) {
       expect(upstream.servers()).toMatchObject([{ callsInFlight: 0, callsWaiting: 0 }]);
     });
 
-    test('[UP-28] a server cut off mid-call: a clear error at once, and calls work when it is back', async () => {
+    test('[UP-28] a server cut off during a call gives a clear error at once, and calls work when it is back', async () => {
       const { url, port, close, bench } = await serve({ era, port: await freePort() });
       const { upstream } = open([httpServer('bench', url)]);
       await upstream.start('bench');
@@ -88,7 +88,7 @@ for (const era of ['modern', 'legacy'] as const) {
       await eventually(() => upstream.callTool('bench', 'echo', {})).toMatchObject({ ok: true });
     });
 
-    test('[UP-29] a lost server is sought in the background, and subscriptions are made anew', async () => {
+    test('[UP-29] a lost server is reconnected in the background, and subscriptions are renewed', async () => {
       const { url, port, close } = await serve({ era, port: await freePort() });
       const { upstream } = open([httpServer('bench', url)]);
       const client = answeringClient('ann');
@@ -112,7 +112,7 @@ for (const era of ['modern', 'legacy'] as const) {
       }).toContainEqual(expect.objectContaining({ method: 'notifications/resources/updated' }));
     });
 
-    test('[UP-29] a stream that was cut off is opened again', async () => {
+    test('[UP-29] a stream that was cut off is reopened', async () => {
       const { url, bench, cutConnections } = await serve({ era });
       const { upstream } = open([httpServer('bench', url)]);
       await upstream.start('bench');
@@ -161,7 +161,7 @@ for (const era of ['modern', 'legacy'] as const) {
       if (era === 'modern') await eventually(touched).toBe(false);
     });
 
-    test('[UP-31] log messages of a call are told, at the level and to the client that asked', async () => {
+    test('[UP-31] log messages of a call are forwarded, at the requested level, to the client that asked', async () => {
       const { url } = await serve({ era });
       const { upstream } = open([httpServer('bench', url)]);
       const [ann, ben] = [answeringClient('ann'), answeringClient('ben')];
@@ -182,7 +182,7 @@ for (const era of ['modern', 'legacy'] as const) {
   });
 }
 
-test('[UP-32] a forgotten session is made anew without a word', async () => {
+test('[UP-32] a forgotten session is replaced silently', async () => {
   const { url, forgetSessions } = await serve({ era: 'legacy' });
   const { upstream } = open([httpServer('bench', url)]);
   await upstream.start('bench');
@@ -190,7 +190,7 @@ test('[UP-32] a forgotten session is made anew without a word', async () => {
   expect(await upstream.callTool('bench', 'echo', { text: 'still here' })).toMatchObject({ ok: true });
 });
 
-test('[UP-33] an input_required result is handed back when the caller wants it so', async () => {
+test('[UP-33] an input_required result is returned when the caller wants it', async () => {
   const { url } = await serve({ era: 'modern' });
   const { upstream } = open([httpServer('bench', url)]);
   const options = { client: answeringClient('ann'), passInputRequired: true };
@@ -210,7 +210,7 @@ test('[UP-33] an input_required result is handed back when the caller wants it s
   expect(answered.ok && textOf(answered.value)).toBe('{"action":"accept","name":"Ann"}');
 });
 
-test('[TASK-3] a task of a 2026-07-28 server is followed: its question is asked, its failure and its end are those of the call', async () => {
+test('[TASK-3] a task of a 2026-07-28 server is followed: the client gets its question, the call its failure or result', async () => {
   const { url, close } = await serveFixture();
   onTestFinished(close);
   const { upstream } = open([httpServer('suite', url)]);
@@ -243,7 +243,7 @@ test('[UP-34] in the newer era each request declares its own client', async () =
   expect(await declared()).toEqual({});
 });
 
-test('[UP-34] arguments that a server wants to see in headers are put there', async () => {
+test('[UP-34] arguments that a server wants in headers are sent there', async () => {
   const guard = async (request: Request) => {
     if (request.headers.get('mcp-name') !== 'mirrored' || request.headers.get('mcp-param-region') === 'north')
       return null;
@@ -274,7 +274,7 @@ test('[UP-35] headers and bearer tokens go with every request', async () => {
   expect([...seen]).toEqual(['Bearer sesame blue']);
 });
 
-test('[UP-35] a server that wants a login says how to give it one', async () => {
+test('[UP-35] a server that requires a login says how to log in', async () => {
   const guard = async () => new Response('no', { status: 401 });
   const { url } = await serve({ guard });
   const { upstream } = open([httpServer('bench', url)]);
@@ -288,7 +288,7 @@ test('[UP-35] a server that wants a login says how to give it one', async () => 
   });
 });
 
-test('[UP-36] servers of the older SSE transport are reached, by type and by trying', async () => {
+test('[UP-36] servers with the older SSE transport are reached, by type and by trying', async () => {
   const port = await freePort();
   const everything = dirname(
     createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json'),

@@ -46,7 +46,7 @@ async function logIn(upstream: OpenUpstream['upstream']): Promise<void> {
   expect(await begun.value.finish(await browse(begun.value))).toEqual({ ok: true, value: null });
 }
 
-test('[UP-37] client credentials get a token, one for all who wait, and a new one when it has expired', async () => {
+test('[UP-37] client credentials get one token for all callers, and a new one when it has expired', async () => {
   const { upstream } = open([httpServer('bench', fixture.url, { auth: MACHINE })]);
   expect((await echoes(upstream, 5)).every((reply) => reply.ok)).toBe(true);
   expect(authority.grants).toEqual(['client_credentials']);
@@ -56,14 +56,14 @@ test('[UP-37] client credentials get a token, one for all who wait, and a new on
   expect(authority.registrations).toBe(0);
 });
 
-test('[UP-37] they go to no other authorization server than the one they are for', async () => {
+test('[UP-37] client credentials go only to their own authorization server', async () => {
   const auth = { ...MACHINE, issuer: 'https://auth.example.com' };
   const { upstream } = open([httpServer('bench', fixture.url, { auth })]);
   expect(await upstream.start('bench')).toMatchObject({ ok: false });
   expect(authority.grants).toEqual([]);
 });
 
-test('[UP-38] a login in the browser works, outlives a restart and is renewed once for all', async () => {
+test('[UP-38] a browser login works, survives a restart and is renewed once for all callers', async () => {
   const { upstream, dataDir } = open([httpServer('bench', fixture.url)]);
   expect(await upstream.start('bench')).toMatchObject({ ok: false, error: { code: 'unauthorized' } });
   expect(authority.registrations).toBe(0);
@@ -83,7 +83,7 @@ test('[UP-38] a login in the browser works, outlives a restart and is renewed on
   await again.upstream.close();
 });
 
-test('[UP-38] an answer that belongs to another login, or holds no code, is refused', async () => {
+test('[UP-38] an answer of another login, or without a code, is refused', async () => {
   const { upstream } = open([httpServer('bench', fixture.url)]);
   const begun = await upstream.login('bench', REDIRECT);
   if (!begun.ok || begun.value.done) throw new Error(JSON.stringify(begun));
@@ -103,7 +103,7 @@ test('[UP-38] an answer that belongs to another login, or holds no code, is refu
   expect(authority.grants).toEqual([]);
 });
 
-test('[UP-38] calls that find no login do not disturb one that is being made', async () => {
+test('[UP-38] calls without a login do not disturb a login in progress', async () => {
   const { upstream } = open([httpServer('bench', fixture.url, { auth: { kind: 'authorization_code' } })]);
   const begun = await upstream.login('bench', REDIRECT);
   if (!begun.ok || begun.value.done) throw new Error(JSON.stringify(begun));
@@ -116,7 +116,7 @@ test('[UP-38] calls that find no login do not disturb one that is being made', a
   expect(authority.registrations).toBe(1);
 });
 
-test('[UP-38] a login that was revoked asks for a new one', async () => {
+test('[UP-38] a revoked login asks for a new one', async () => {
   const { upstream } = open([httpServer('bench', fixture.url, { auth: { kind: 'authorization_code' } })]);
   await logIn(upstream);
   await upstream.start('bench');
@@ -130,7 +130,7 @@ test('[UP-38] a login that was revoked asks for a new one', async () => {
   expect(await upstream.callTool('bench', 'echo', {})).toMatchObject({ ok: true });
 });
 
-test('[UP-39] a token is not sent to an address it was not made for', async () => {
+test('[UP-39] a token is not sent to an address it was not issued for', async () => {
   const { upstream } = open([httpServer('bench', fixture.url)]);
   await logIn(upstream);
   const seen: (string | null)[] = [];
@@ -147,7 +147,7 @@ test('[UP-39] a token is not sent to an address it was not made for', async () =
   await stranger.close();
 });
 
-test('[UP-38] there is nothing to log in to at a process or with a fixed token', async () => {
+test('[UP-38] a process and a fixed token have nothing to log in to', async () => {
   const auth = { kind: 'bearer', token: 't' } as const;
   const { upstream } = open([httpServer('bench', fixture.url, { auth })]);
   expect(await upstream.login('bench', REDIRECT)).toMatchObject({ ok: false, error: { code: 'usage' } });

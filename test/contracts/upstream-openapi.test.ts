@@ -154,7 +154,7 @@ describe('tools', () => {
     expect(again.map(({ name }) => name)).toEqual(names.slice(4));
   });
 
-  test('[OAS-3] parameters and body are one schema; methods say what they promise', async () => {
+  test('[OAS-3] parameters and body are one schema; methods determine the annotations', async () => {
     const file = await written(
       documented(
         {
@@ -225,7 +225,7 @@ describe('tools', () => {
   });
 });
 
-describe('a document cannot send requests elsewhere', () => {
+describe('a document cannot redirect requests', () => {
   test('[OAS-4] only operations at allowed addresses are tools, whatever servers the document names', async () => {
     const file = await written(
       documented({

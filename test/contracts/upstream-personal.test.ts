@@ -33,7 +33,7 @@ async function whoIs(upstream: OpenUpstream['upstream'], user?: string): Promise
   return reply.value.structuredContent as Seen;
 }
 
-test('[KEY-12] each user has a process of their own with their own variables; nobody has another user’s', async () => {
+test('[KEY-12] each user has a process with their own variables, which no other user gets', async () => {
   const secrets: string[] = [];
   opened = openUpstream([perUser(stdioServer('bench'))], { onSecrets: (values) => secrets.push(...values) });
   const { upstream, dataDir } = opened;
@@ -68,7 +68,7 @@ test('[KEY-12] each user has a process of their own with their own variables; no
   for (const { pid } of [bob, nobody]) await eventually(() => isAlive(pid)).toBe(false);
 });
 
-test('[KEY-12] a server that all reach alike takes no credentials of users, and knows none', async () => {
+test('[KEY-12] a server that all users share takes no credentials of users, and knows none', async () => {
   opened = openUpstream([stdioServer('bench')]);
   const kept = await opened.upstream.keep('bench', 'ada', { env: { TOKEN: 'of-ada-123456' } });
   expect(kept).toMatchObject({
@@ -78,7 +78,7 @@ test('[KEY-12] a server that all reach alike takes no credentials of users, and 
   expect((await whoIs(opened.upstream, 'ada')).env.TOKEN).toBeUndefined();
 });
 
-test('[KEY-12] a login in the browser is that of the user it was made for', async () => {
+test('[KEY-12] a browser login belongs to the user who made it', async () => {
   const authority = await startAuthorizationServer();
   const fixture = await startHttpFixture({ guard: bearerGuard(authority) });
   try {
@@ -101,7 +101,7 @@ test('[KEY-12] a login in the browser is that of the user it was made for', asyn
   }
 });
 
-test('[MCP-30] what a user’s own process says is told as that user’s, changes of its lists included', async () => {
+test('[MCP-30] messages of a user’s own process go to that user only, including list changes', async () => {
   opened = openUpstream([perUser(stdioServer('bench'))]);
   const { upstream } = opened;
   const told: unknown[] = [];
@@ -117,7 +117,7 @@ const isolated = (settings: ServerSettings, isolation: 'user' | 'session'): Serv
   isolation,
 });
 
-test('[UP-53] where state is not shared, each user or each session has a process, which ends with the session', async () => {
+test('[UP-53] where state is not shared, each user or session has a process, which ends with the session', async () => {
   const pidOf = async (upstream: OpenUpstream['upstream'], user: string, session: string) => {
     const reply = await upstream.callTool('bench', 'process', {}, { user, session });
     return reply.ok ? (reply.value.structuredContent as Seen).pid : 0;
@@ -143,7 +143,7 @@ test('[UP-53] where state is not shared, each user or each session has a process
   expect(bob).not.toBe(adas);
 });
 
-test('[UP-54] a server of one session gets the roots of its client', async () => {
+test('[UP-54] a server for one session gets the roots of its client', async () => {
   const folder = await temporaryDir();
   const { note } = writeFiles(folder);
   const { args } = referenceServers(folder).filesystem as { args: string[] };

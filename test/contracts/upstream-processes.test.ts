@@ -52,7 +52,7 @@ describe('a process that fails', () => {
     });
   }
 
-  test('[UP-17] one that never answers is given up, with what it wrote, and ended', async () => {
+  test('[UP-17] one that never answers is abandoned, with its output, and ended', async () => {
     // Without a module to load, it has written long before it is given up.
     const words = 'process.stderr.write("I will never answer\\n"); process.stdin.resume();';
     const mute = commandServer('mute', ['-e', words]);
@@ -78,14 +78,14 @@ describe('a process that fails', () => {
     expect(logged.filter((line) => line.includes('stdout'))).toHaveLength(1);
   });
 
-  test('[UP-46] a line without an end does not fill the memory: the server is ended', async () => {
+  test('[UP-46] an endless line does not fill the memory: the server is ended', async () => {
     const { upstream } = open([stdioServer('bench', 'flooding')]);
     expect(await upstream.start('bench')).toMatchObject(
       unavailable(/a message is larger than 67108864 bytes/),
     );
   });
 
-  test('[UP-19] one that dies at its start says how, with its last words', async () => {
+  test('[UP-19] one that dies at startup says how, with its last output', async () => {
     const { upstream } = open([stdioServer('bench', 'dying')]);
     expect(await upstream.start('bench')).toMatchObject(
       unavailable(
@@ -138,7 +138,7 @@ describe('a process that fails', () => {
     });
   });
 
-  test('[UP-22] what it writes to stderr is kept, the last 200 lines of it', async () => {
+  test('[UP-22] its last 200 lines of stderr are kept', async () => {
     const { upstream } = open([stdioServer('bench', 'talkative')]);
     await upstream.start('bench');
     await eventually(() => upstream.logs('bench').at(-1)).toBe('line 500');
@@ -185,7 +185,7 @@ describe('many calls', () => {
 });
 
 describe('processes of a server', () => {
-  test('[UP-55] one that is idle is ended, never during a request, and started by the next', async () => {
+  test('[UP-55] an idle one is ended, never during a request, and started again by the next', async () => {
     const { upstream } = open([stdioServer('bench', 'both', { idleStopMs: 50 })]);
     const states: string[] = [];
     upstream.subscribe((event) => event.type === 'state' && states.push(event.state));
@@ -217,7 +217,7 @@ describe('processes of a server', () => {
     await eventually(() => upstream.servers()[0]).toMatchObject({ state: 'idle', pid: null });
   });
 
-  test('[UP-25] closing ends them all: stubborn ones, children, and those that detached themselves', async () => {
+  test('[UP-25] closing ends all of them: stubborn ones, children, and detached ones', async () => {
     const { upstream, dataDir } = open([stdioServer('bench', 'stubborn')]);
     const spawned = [false, true].map(async (detached) => {
       const reply = await upstream.callTool('bench', 'spawn', { detached });
@@ -251,7 +251,7 @@ describe('processes of a server', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test('[UP-26] a process that got the pid of an orphan since is left alone', async () => {
+  test('[UP-26] a process that reuses the pid of an orphan is not touched', async () => {
     const { upstream, dataDir } = open([stdioServer('bench')]);
     await upstream.start('bench');
     const [name] = readdirSync(join(dataDir, 'children'));

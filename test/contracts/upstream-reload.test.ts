@@ -57,7 +57,7 @@ test('[UP-41] a disabled server is never started, and says so', async () => {
   expect(await upstream.start('off')).toMatchObject({ ok: true });
 });
 
-test('[UP-42] a start under way when the upstream is closed leaves nothing behind', async () => {
+test('[UP-42] a start in progress when the upstream is closed leaves nothing behind', async () => {
   opened = openUpstream([stdioServer('mute', 'mute')]);
   const { upstream } = opened;
   const starting = upstream.start('mute');
@@ -66,7 +66,7 @@ test('[UP-42] a start under way when the upstream is closed leaves nothing behin
   expect(await starting).toMatchObject({ ok: false, error: { code: 'upstream_unavailable' } });
 });
 
-test('[UP-43] one who does not wait for the start leaves it to the others', async () => {
+test('[UP-43] a caller that stops waiting for the start does not stop it for others', async () => {
   opened = openUpstream([stdioServer('bench')]);
   const { upstream } = opened;
   const controller = new AbortController();

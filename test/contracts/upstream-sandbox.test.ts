@@ -53,7 +53,7 @@ async function machine(sandbox: Partial<ServerSandbox> | null) {
   return { ...opened, folder, secret, traceFile, port: String(port), socket, attempt };
 }
 
-test('[CAGE-1] a confined server reads nothing of the user and reaches nobody', async () => {
+test('[CAGE-1] a confined server reads nothing of the user and reaches nothing else', async () => {
   if (problem !== null) return await expectRefusal();
   const { attempt, secret, port, socket, folder, dataDir, traceFile } = await machine({});
   expect(await attempt('read', { path: secret })).toBeNull();
@@ -79,7 +79,7 @@ test('[CAGE-1] without a sandbox the same server does all of that', async () => 
   for (const to of [port, socket]) expect(await attempt('connect', { to })).toBe('connected');
 });
 
-test('[CAGE-2] it gets what its settings give: a home, paths to read and to change', async () => {
+test('[CAGE-2] it gets what its settings grant: a home, paths to read and to change', async () => {
   if (problem !== null) return await expectRefusal();
   const { attempt, secret, folder, dataDir, upstream } = await machine({});
   expect(await attempt('home')).toBe('/home/pml /home/pml');

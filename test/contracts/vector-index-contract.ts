@@ -28,7 +28,7 @@ export function vectorIndexContract(
       expect([await index.size, index.dimension]).toEqual([4, 3]);
     });
 
-    test('[VEC-1] gives all it has when that is less than k, and nothing when it is empty or k is 0', async () => {
+    test('[VEC-1] returns everything when that is less than k, and nothing when it is empty or k is 0', async () => {
       const index = await create(2);
       const query = Float32Array.of(1, 0);
       expect(await index.nearest(query, 5)).toEqual([]);
@@ -37,7 +37,7 @@ export function vectorIndexContract(
       expect(await index.nearest(query, 0)).toEqual([]);
     });
 
-    test('[VEC-5] tells the cosine of the vectors asked for, in their order, and NaN for what it does not hold', async () => {
+    test('[VEC-5] returns the cosines of the requested vectors in order, and NaN for unknown ones', async () => {
       const index = await create(3);
       const query = Float32Array.of(0.6, 0.8, 0);
       expect([...(await index.scores(query, ['x']))]).toEqual([Number.NaN]);
@@ -89,7 +89,7 @@ export function vectorIndexContract(
       expect((await index.nearest(Float32Array.of(1, 0), 1))[0]!.score).toBe(1);
     });
 
-    test('[VEC-4] refuses vectors of another dimension or with numbers that are none', async () => {
+    test('[VEC-4] refuses vectors of another dimension or with values that are not numbers', async () => {
       const index = await create(2);
       for (const wrong of [[1], [1, 0, 0], [Number.NaN, 0], [0, Number.POSITIVE_INFINITY]]) {
         const refused = expect.objectContaining({ code: 'invalid_argument' });
@@ -99,7 +99,7 @@ export function vectorIndexContract(
       expect(await index.size).toBe(0);
     });
 
-    test('[VEC-1] finds what sorting by cosine finds, through any history', async () => {
+    test('[VEC-1] finds what sorting by cosine finds, after any history', async () => {
       const step = fc.record({ id: fc.integer({ min: 0, max: 30 }), isDelete: fc.boolean(), seed: fc.nat() });
       await fc.assert(
         fc.asyncProperty(

@@ -37,7 +37,7 @@ test('[VEC-6] nearly all of the nearest of a thousand are found through the HNSW
   expect(found / 200).toBeGreaterThan(0.9);
 });
 
-test('[VEC-6] runs beyond those held in memory are recalled by their intents, once the index is there', async () => {
+test('[VEC-6] runs beyond those in memory are recalled by intent, once the index exists', async () => {
   const { store } = opened;
   const turned = (angle: number) => Float32Array.of(Math.cos(angle), Math.sin(angle));
   const traces = Array.from({ length: 40 }, (_, i) =>
@@ -61,7 +61,7 @@ test('[VEC-6] runs beyond those held in memory are recalled by their intents, on
   expect((await near(3, 0)).map(({ intentText }) => intentText)).not.toContain('late');
 });
 
-test('[VEC-6] all runs there are come into the index, however many', async () => {
+test('[VEC-6] all runs enter the index, however many', async () => {
   const { store } = opened;
   const turned = (nth: number) => Float32Array.of(Math.cos(nth / 200), Math.sin(nth / 200), 0);
   for (let first = 0; first < 450; first += 150) {

@@ -38,7 +38,7 @@ async function watched() {
   return { ...made, operator, execute, told, change };
 }
 
-test('[ALERT-1] failing and slow tools, changed answers and waiting calls are told in words, and no longer once they are over', async () => {
+test('[ALERT-1] failing and slow tools, changed answers and waiting calls raise alerts in words, which end when the problem does', async () => {
   const { ask, operator, execute, told, change } = await watched();
   const failures = 'for (let i = 0; i < 9; i++) { try { await mcp.lab.try({ fail: true }) } catch {} }';
   await execute(operator, failures);
@@ -70,7 +70,7 @@ test('[ALERT-1] failing and slow tools, changed answers and waiting calls are to
   expect(await told()).not.toContain(waiting);
 });
 
-test('[ALERT-2] a key that has used most of its budget is told to itself and to those who manage keys', async () => {
+test('[ALERT-2] a key that has used most of its budget raises an alert for itself and for those who manage keys', async () => {
   const { keyFor, execute, operator, told, log } = await watched();
   const limits = [{ unit: 'calls', per: 'day', most: 10 } as const];
   const ci = await keyFor('agent', 'ci', 'ci', { ...FULL_SCOPE, limits });

@@ -75,7 +75,7 @@ test('[ASPLAN-7] pml workflow from prints code as a plan, pml workflow code the 
   });
 });
 
-test('[ASPLAN-7] what the code returns is in the plan, and comes back in its code', async () => {
+test('[ASPLAN-7] the return value of the code is in the plan, and comes back in its code', async () => {
   const { pml } = await office();
   const program = 'const c = await mcp.disk.read({ path: args.first });\nreturn { text: c.text };';
   const from = await pml(program, 'workflow', 'from');
@@ -92,7 +92,7 @@ test('[ASPLAN-7] what the code returns is in the plan, and comes back in its cod
   });
 });
 
-test('[ASPLAN-6] [INTENT-3] [INTENT-5] over MCP code runs as a plan, and an intent that is not sure is told why', async () => {
+test('[ASPLAN-6] [INTENT-3] [INTENT-5] over MCP code runs as a plan, and an uncertain intent gets the reason', async () => {
   const { gateway } = await office();
   const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'modern' });
   const execute = async (args: object) => (await callTool(client, 'pml_execute', args)).structuredContent;
@@ -124,7 +124,7 @@ test('[ASPLAN-6] [INTENT-3] [INTENT-5] over MCP code runs as a plan, and an inte
   expect(await run({})).toMatchObject({ status: 'error', error: { code: 'invalid_argument' } });
 });
 
-test('[ASPLAN-6] [INTENT-3] [INTENT-5] [SUGG-2] over HTTP as well, and a suggestion is rejected there', async () => {
+test('[ASPLAN-6] [INTENT-3] [INTENT-5] [SUGG-2] the same works over HTTP, where a suggestion is rejected', async () => {
   const { gateway } = await office();
   const { listener, token } = await startHttp({ api: createApi(gateway, { log: () => {} }) });
   const post = async (path: string, body: object) => {

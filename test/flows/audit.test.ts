@@ -22,7 +22,7 @@ test('[AUDIT-3] an accepted definition is in the audit log, with who approved it
   ]);
 });
 
-test('[AUDIT-3] a change of the permissions is in the audit log, made while PML ran or while it did not', async () => {
+test('[AUDIT-3] a change of permissions is in the audit log, whether PML ran or not', async () => {
   const store = createMemoryStore();
   const file = '/home/ada/pml.json';
   const changes = () => store.audit.list({ limit: 9, action: 'policy_changed' });
@@ -54,7 +54,7 @@ test('[AUDIT-3] a change of the permissions is in the audit log, made while PML 
   expect(await changes()).toHaveLength(3);
 });
 
-test('[AUDIT-3] an edit is in the audit log beside the refusal of what it replaced', async () => {
+test('[AUDIT-3] an edit is in the audit log beside the rejection of what it replaced', async () => {
   const { ask, keyFor, store } = await peopleGateway();
   const [agent, operator] = [await keyFor('agent'), await keyFor('operator', 'olga')];
   const { run_id } = (await ask(agent, 'POST', '/api/execute', { tool: 'desk:write', arguments: { a: 1 } }))
@@ -68,7 +68,7 @@ test('[AUDIT-3] an edit is in the audit log beside the refusal of what it replac
   expect(log[0]?.hash).not.toBe(log[1]?.hash);
 });
 
-test('[AUDIT-4] the audit log is read page by page and by action, and a wrong question is told', async () => {
+test('[AUDIT-4] the audit log is read in pages and by action, and an invalid query is an error', async () => {
   const { ask, keyFor } = await peopleGateway();
   const operator = await keyFor('operator');
   for (const name of ['a', 'b', 'c']) await keyFor('agent', name);

@@ -8,7 +8,7 @@ import { handMadeGateway } from '../support/hand-made-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';
 import { sampleResult } from '../support/samples.ts';
 
-test('[RUN-5] a command that is ended ends its run in the process that runs it', async () => {
+test('[RUN-5] ending a command ends its run in the process that runs it', async () => {
   const begun = Promise.withResolvers<AbortSignal>();
   const gateway = handMadeGateway({
     async executeCode(_call, { signal }) {

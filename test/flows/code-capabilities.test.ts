@@ -39,7 +39,7 @@ test('[CODE-11] programs that differ only in post-processing are two capabilitie
   expect(new Set(capabilities.map(({ codeHash }) => codeHash)).size).toBe(2);
 });
 
-test('[JOB-5] calls at once in another order, with other literals, are the same job', async () => {
+test('[JOB-5] parallel calls in another order, with other literals, are the same job', async () => {
   const { gateway } = await testGateway({ servers: [database()] });
   await run(gateway, "return await Promise.all([mcp.db.rows({ table: 'a' }), mcp.db.insert({ row: 1 })]);");
   await run(gateway, "return await Promise.all([mcp.db.insert({ row: 2 }), mcp.db.rows({ table: 'b' })]);");
@@ -88,7 +88,7 @@ test('[CODE-11][CODE-12] the same program with other literals is one capability,
   expect(await gateway.capabilities.show('list_active_people')).toMatchObject({ uses: 3, successes: 3 });
 });
 
-test('[CODE-12] [ORIGIN-2] one run that only reads is run once more by itself, which admits it and is no use of it', async () => {
+test('[CODE-12] [ORIGIN-2] a run that only reads is repeated once by PML, which admits it and does not count as a use', async () => {
   const { gateway, store } = await testGateway({ servers: [database(CLOSED_READ)] });
   await run(gateway, ACTIVE('people', 5));
   const [capability] = await gateway.capabilities.list();
@@ -109,7 +109,7 @@ test('[CODE-12] code that failed, called nothing, or chose its tools at run time
   expect(await gateway.capabilities.list()).toEqual([]);
 });
 
-test('[CODE-23] one that fails too often is quarantined, and only a person takes it out', async () => {
+test('[CODE-23] one that fails too often is quarantined, and only a person releases it', async () => {
   let isBroken = false;
   const flaky = tool('rows', () => {
     if (isBroken) throw new Error('the table is locked');
@@ -154,7 +154,7 @@ test('[CODE-23] one whose tool changed its definition is quarantined', async () 
   expect(changed.evidence.quarantinedBecause).toContain('db:rows has another definition');
 });
 
-test('[CODE-16] a signature shows what a tool was seen to give, and says that it was seen', async () => {
+test('[CODE-16] a signature shows the observed result of a tool, and says that it was observed', async () => {
   const { gateway } = await testGateway({ servers: [database()] });
   const [before] = await gateway.searchTools({ query: 'db:rows', limit: 1, signatures: true });
   expect(before?.signature).toContain('mcp.db.rows(args: { table: string }): Promise<unknown>');
@@ -166,7 +166,7 @@ test('[CODE-16] a signature shows what a tool was seen to give, and says that it
   expect(after?.signature).toMatch(/observed/);
 });
 
-test('[CAP-27] a candidate is named again by what its runs have in common, and both names call it', async () => {
+test('[CAP-27] a candidate is renamed by what its runs have in common, and both names call it', async () => {
   const { gateway } = await testGateway({ servers: [database()] });
   await run(gateway, ACTIVE('people', 5), 'Please check the report');
   expect((await gateway.capabilities.list()).map(({ slug }) => slug)).toEqual(['check_report']);
@@ -197,7 +197,7 @@ test('[CAP-28] an active capability is found by name, tools, code and other word
     expect(await gateway.searchCapabilities(query, 5), query).toEqual([]);
 });
 
-test('[CODE-18] a renamed capability is still called by its former name, and travels as files', async () => {
+test('[CODE-18] a renamed capability is still called by its former name, and can be exported as files', async () => {
   const here = await testGateway({ servers: [database()] });
   await run(here.gateway, ACTIVE('people', 5));
   await run(here.gateway, ACTIVE('animals', 5));

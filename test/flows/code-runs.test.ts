@@ -32,7 +32,7 @@ function files(): { server: MemoryServer; calls: string[] } {
 const permissions = { ...settingsFor([]).permissions, approvalWaitMs: 20 };
 
 describe('before anything runs', () => {
-  test('[CODE-5] an unknown tool and a missing argument are told with the nearest match, and nothing is called', async () => {
+  test('[CODE-5] an unknown tool and a missing argument are reported with the nearest match, and nothing is called', async () => {
     const { server, calls } = files();
     const { gateway } = await testGateway({ servers: [server] });
     const code = `
@@ -52,7 +52,7 @@ await capabilities.no_such_thing();`;
     expect(calls).toEqual([]);
   });
 
-  test('[CODE-8] a denied tool is refused, and a call that asks and can be seen is asked about', async () => {
+  test('[CODE-8] a denied tool is refused, and approval is requested for a visible call that needs it', async () => {
     const { server, calls } = files();
     const settings = { permissions: { ...permissions, deny: ['fs:write'], approvalWaitMs: 20 } };
     const { gateway } = await testGateway({ servers: [server], settings });
@@ -81,7 +81,7 @@ await mcp.fs.write({ path: text });
 const gone = await mcp.fs.remove({ path: text + '.old' });
 return [text, gone];`;
 
-  test('[CODE-9] the run ends, waits for a person, and goes on without making a finished call twice', async () => {
+  test('[CODE-9] the run ends, waits for a person, and continues without repeating a finished call', async () => {
     const { server, calls } = files();
     const { gateway } = await testGateway({ servers: [server], settings: { permissions } });
     const run = await gateway.executeCode({ code: CODE }, NOBODY);
@@ -100,7 +100,7 @@ return [text, gone];`;
     expect(calls).toEqual(['read a', 'write hello', 'remove hello.old']);
   });
 
-  test('[CODE-9] an answer that comes in time lets the run go on as if nothing had been', async () => {
+  test('[CODE-9] a timely answer lets the run continue as if nothing had happened', async () => {
     const { server } = files();
     const settings = { permissions: { ...permissions, approvalWaitMs: 60_000 } };
     const { gateway, store } = await testGateway({ servers: [server], settings });
@@ -114,7 +114,7 @@ return [text, gone];`;
     expect(await running).toMatchObject({ status: 'success', result: ['hello', 'removed'] });
   });
 
-  test('[CODE-22] a resumed run that takes another way fails, and says where', async () => {
+  test('[CODE-22] a resumed run that takes another path fails, and says where', async () => {
     const { server, calls } = files();
     const { gateway, store } = await testGateway({ servers: [server], settings: { permissions } });
     const run = await gateway.executeCode({ code: CODE }, NOBODY);
@@ -152,7 +152,7 @@ return names;`);
     );
   });
 
-  test('[CODE-21] a tool’s error can be caught by its fields, and tells which tool failed when it is not', async () => {
+  test('[CODE-21] a tool’s error can be caught by its fields, and names the tool when it is not caught', async () => {
     const server = {
       name: 'fs',
       tools: [
@@ -191,14 +191,14 @@ return names;`);
     ['a nested function', 'return { a: [() => 1] }', /a\[0\].*function|function.*a\[0\]/],
     ['a cycle', 'const a = {}; a.self = a; return a', /cycle|circular|itself/i],
     ['too many calls', 'for (let i = 0; i < 500; i++) await mcp.fs.read({ path: "a" })', /calls_total|100/],
-  ])('[CODE-7] %s is told in clear words and traced', async (_, code, message) => {
+  ])('[CODE-7] %s is reported in clear words and traced', async (_, code, message) => {
     const failed = await run(code);
     expect(failed.status).toBe('error');
     expect(failed.error?.message).toMatch(message);
     expect(failed.traced).toBe(true);
   });
 
-  test('[CODE-7] a loop without end is told in clear words and traced', async () => {
+  test('[CODE-7] an endless loop is reported in clear words and traced', async () => {
     const failed = await run('for (;;) {}', { cpuMs: 500 });
     expect(failed).toMatchObject({ status: 'error', traced: true });
     expect(failed.error?.message).toMatch(/cpu_ms/);
@@ -215,7 +215,7 @@ return names;`);
   });
 });
 
-test('[CODE-10] a client that cancels stops the guest and the calls under way', async () => {
+test('[CODE-10] a client that cancels stops the guest and its active calls', async () => {
   let begun = 0;
   let ended = 0;
   const slow = {
@@ -241,7 +241,7 @@ test('[CODE-10] a client that cancels stops the guest and the calls under way', 
 });
 
 describe('capabilities within capabilities', () => {
-  test('[CODE-13] a circle is refused with the way it took', async () => {
+  test('[CODE-13] a cycle is refused with its path', async () => {
     const { gateway } = await testGateway({
       capabilities: [
         { slug: 'ping', code: 'return await capabilities.pong()' },
@@ -252,7 +252,7 @@ describe('capabilities within capabilities', () => {
     expect(run.error?.message).toContain('ping → pong → ping');
   });
 
-  test('[CODE-13] deeper than eight is refused with the way it took', async () => {
+  test('[CODE-13] nesting deeper than eight is refused with its path', async () => {
     const capabilities = Array.from({ length: 10 }, (_, i) => ({
       slug: `step_${i}`,
       code: i === 9 ? 'return "bottom"' : `return await capabilities.step_${i + 1}()`,
@@ -277,7 +277,7 @@ describe('capabilities within capabilities', () => {
     );
   });
 
-  test('[CODE-14] one that is quarantined cannot be called, and says why', async () => {
+  test('[CODE-14] a quarantined one cannot be called, and says why', async () => {
     const evidence = {
       recent: [],
       runIds: [],

@@ -80,7 +80,7 @@ describe('a data dir that cannot be used is explained, and nothing in it is dele
   });
 });
 
-test('[STORE-20] a folder that cannot be made or read is named', async () => {
+test('[STORE-20] a folder that cannot be created or read is named', async () => {
   const dir = await temporaryDir();
   await writeFile(join(dir, 'file'), 'not a folder');
   await expect(ensureDataDir(join(dir, 'file', 'data'))).rejects.toMatchObject({
@@ -90,7 +90,7 @@ test('[STORE-20] a folder that cannot be made or read is named', async () => {
   await expect(openPgliteStore(join(dir, 'file'))).rejects.toMatchObject({ code: 'data_dir_unreadable' });
 });
 
-test('[STORE-21] an unpacking that was cut short is done again, from the start', async () => {
+test('[STORE-21] an interrupted unpacking is repeated from the start', async () => {
   const dir = await temporaryDir();
   await mkdir(join(dir, 'pg.unpacking', 'base'), { recursive: true });
   await writeFile(join(dir, 'pg.unpacking', 'PG_VERSION'), '1');
@@ -100,7 +100,7 @@ test('[STORE-21] an unpacking that was cut short is done again, from the start',
   expect(await readdir(dir)).toEqual(['pg']);
 });
 
-test('[STORE-22] the token is made once, and only its owner may read it', async () => {
+test('[STORE-22] the token is created once, and only its owner may read it', async () => {
   const dir = await temporaryDir();
   const tokens = await Promise.all(Array.from({ length: 8 }, () => readToken(dir)));
   expect(new Set(tokens).size).toBe(1);

@@ -27,7 +27,7 @@ async function accept(gateway: Gateway, server: string): Promise<void> {
 
 const times = <T>(n: number, make: (i: number) => T) => Array.from({ length: n }, (_, i) => make(i));
 
-test('[DRIFT-1] nine in ten servers that change are noticed, and at most one in fifty that do not', async () => {
+test('[DRIFT-1] nine in ten changed servers are noticed, and at most one in fifty unchanged ones', async () => {
   const random = createRandom(proofSeed());
   const kinds: (Mutation | 'nothing')[] = [
     ...MUTATIONS.flatMap((kind) => times(proofRuns(12), () => kind)),
@@ -114,7 +114,7 @@ async function routines() {
   return { gateway, store, service, run, look, temp, sky, stateOf };
 }
 
-test('[DRIFT-2] a routine that reads what changed is quarantined in words, another is marked, and both are shown', async () => {
+test('[DRIFT-2] a routine that reads a changed field is quarantined with the reason, another is marked, and both are shown', async () => {
   const { gateway, service, look, temp, sky, stateOf } = await routines();
   const events: GatewayEvent[] = [];
   gateway.events.follow(({ event }) => void events.push(event));
@@ -183,7 +183,7 @@ test('[DRIFT-3] two successful runs of its program admit it again; one that a pe
   expect(await stateOf(sky)).toBe('quarantined');
 });
 
-test('[DRIFT-4] a definition that breaks calls is told in words, and heals when it is as it was', async () => {
+test('[DRIFT-4] a definition that breaks calls is described in words, and heals when it is restored', async () => {
   const { gateway, service, temp, stateOf } = await routines();
   const { definition } = service.server.tools[0]!;
   const { inputSchema } = definition as { inputSchema: JsonObject };
@@ -204,7 +204,7 @@ test('[DRIFT-4] a definition that breaks calls is told in words, and heals when 
   expect(await gateway.drift()).toEqual([]);
 });
 
-test('[DRIFT-5] what was counted outlives the gateway, holds no values, and private answers are not read', async () => {
+test('[DRIFT-5] counts survive the gateway and hold no values, and private answers are not read', async () => {
   const service = weather();
   const servers = [service.server];
   const first = await testGateway({ servers });
@@ -269,7 +269,7 @@ async function library(code: string, options: { readonly readOnly?: boolean } = 
 const ON_SHELF = 'const at = await mcp.library.shelf({ n: N });';
 const BOOK = `const book = await mcp.library.book({ n: N }); ${ON_SHELF}`;
 
-test('[DRIFT-8] what rests on changed answers is run again on read-only cases: what lost its result is quarantined', async () => {
+test('[DRIFT-8] routines that depend on changed answers are rerun on read-only cases: one that lost its result is quarantined', async () => {
   const { gateway, look, now, answerWith, asked } = await library(
     `${BOOK} const [first] = Object.values(book); return { at: at.at, half: first.toFixed(0) };`,
   );
@@ -293,7 +293,7 @@ test('[DRIFT-8] what rests on changed answers is run again on read-only cases: w
   expect(out).toContain('(run again, it fails: ');
 });
 
-test('[DRIFT-8] one that gives the same all the same is called again, and is not run twice for one change', async () => {
+test('[DRIFT-8] one that still gives the same result can be called again, and is not rerun twice for one change', async () => {
   const { look, now, answerWith, asked } = await library(`${BOOK} return { pages: at.at, of: book.title };`);
   answerWith((n) => ({ extent: 100 + n, title: `Book ${n}` }));
   await look(6, 200);
@@ -308,7 +308,7 @@ test('[DRIFT-8] one that gives the same all the same is called again, and is not
   expect(asked() - before).toBe(3);
 });
 
-test('[DRIFT-9] nothing that may write is run again', async () => {
+test('[DRIFT-9] nothing that may write is rerun', async () => {
   const { look, now, answerWith, asked } = await library(`${BOOK} return { pages: at.at, of: book.title };`, {
     readOnly: false,
   });
@@ -321,7 +321,7 @@ test('[DRIFT-9] nothing that may write is run again', async () => {
   expect(evidence.retested).toBe('not run again: library:book is not marked as read-only');
 });
 
-test('[DRIFT-9] a changed definition is not called before a person has accepted it; then what does the same is called again', async () => {
+test('[DRIFT-9] a changed definition is not called before a person accepts it; then routines with the same results are callable again', async () => {
   const { gateway, server, now, asked } = await library(`${BOOK} return { at: at.at, of: book.title };`);
   const { definition } = server.tools[0]!;
   Object.assign(definition, { description: 'a book, in other words' });

@@ -26,7 +26,7 @@ const BAD = (name: string) => `
   try { await mcp.shop.order({ item: '${name}' }); } catch {}
   return await mcp.shop.order({ item: '${name}' });`;
 
-test('[TD-5] [TD-6] a job that goes as failed ones did is told so, with what successful runs did', async () => {
+test('[TD-5] [TD-6] a job that resembles failed ones gets a warning, with what successful runs did', async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const { gateway } = await testGateway({ servers: [shop(held)] });
   const bad = async (sessionId: string) => {

@@ -56,7 +56,7 @@ async function found(
   );
 }
 
-test('[SEARCH-14] of 100 wishes over 397 real tools, 80 find a right one first, 95 among the first five', async () => {
+test('[SEARCH-14] for 100 wishes over 397 real tools, 80 find a right one first, 95 among the first five', async () => {
   const answers = await found(intents.filter((each) => each.tools.length > 0));
   const ranks = answers.map((each) => each.hits.findIndex(({ tool }) => each.tools.includes(tool.id)));
   expect(answers).toHaveLength(100);
@@ -64,7 +64,7 @@ test('[SEARCH-14] of 100 wishes over 397 real tools, 80 find a right one first, 
   expect(ranks.filter((rank) => rank >= 0).length).toBeGreaterThanOrEqual(95);
 });
 
-test('[SEARCH-13] of 30 wishes that no tool can serve, 27 are told so, with at most the two nearest', async () => {
+test('[SEARCH-13] for 27 of 30 wishes that no tool can serve, search says so, with at most the two nearest', async () => {
   const answers = await found(intents.filter((each) => each.tools.length === 0));
   const told = answers.filter(({ hits }) => hits.every(({ fits }) => fits === false));
   expect(answers).toHaveLength(30);
@@ -72,7 +72,7 @@ test('[SEARCH-13] of 30 wishes that no tool can serve, 27 are told so, with at m
   for (const { hits } of told) expect(hits.length).toBeLessThanOrEqual(2);
 });
 
-test('[SEARCH-13] at most 12 of 100 wishes that a tool can serve are told that none fits', async () => {
+test('[SEARCH-13] for at most 12 of 100 wishes that a tool can serve, search says that none fits', async () => {
   const answers = await found(intents.filter((each) => each.tools.length > 0));
   const told = answers.filter(({ hits }) => hits.every(({ fits }) => fits === false));
   expect(told.length).toBeLessThanOrEqual(12);
@@ -87,12 +87,12 @@ test.each([
   expect(right).toContain(first?.tool.id);
 });
 
-test('[SEARCH-13] where not even the nearest tools are near, none is given', async () => {
+test('[SEARCH-13] where even the nearest tools are far, none is returned', async () => {
   const query = 'how long does it take to drive from Berlin to Munich';
   expect(await search(index, embedder, { query })).toEqual([]);
 });
 
-test('[SEARCH-13] a tool that is named and the tools of one server are given in any case', async () => {
+test('[SEARCH-13] a named tool and the tools of one server are returned in any case', async () => {
   const named = await search(index, embedder, { query: 'hexists' });
   expect(named[0]).toMatchObject({ tool: { id: 'Redis:hexists' } });
   const ofServer = await search(index, embedder, { query: 'sing a song', server: 'Redis' });
@@ -102,7 +102,7 @@ test('[SEARCH-13] a tool that is named and the tools of one server are given in 
   }
 });
 
-test('[TOKEN-2] the five tools found for each of 100 wishes are told in at most 700 tokens, scores in two digits', async () => {
+test('[TOKEN-2] the five tools found for each of 100 wishes take at most 700 tokens, scores in two digits', async () => {
   const answers = await found(intents.filter((each) => each.tools.length > 0));
   const byIntent = new Map(answers.map(({ intent, hits }) => [intent, hits]));
   const searchTools = async ({ query }: { readonly query: string }) =>

@@ -77,7 +77,7 @@ const c = await mcp.lab.heat({ x: b.n });
 return { a: a.n, b: b.n, c: c.of.x };`;
 
 describe('a fork', () => {
-  test('[FORK-1] answers what came before from the trace, with an edited result after it, and makes the rest', async () => {
+  test('[FORK-1] answers earlier calls from the trace, then uses an edited result, and makes the remaining calls', async () => {
     const trace = await recorded(THREE);
     const { run, trace: made } = await forked(trace, { at: 'lab:mix#0', set: { result: { n: 'edited' } } });
     expect(run).toMatchObject({ status: 'success', result: { b: 'edited', c: 'edited' } });
@@ -95,7 +95,7 @@ describe('a fork', () => {
     expect(asked).toEqual([`heat {"x":${(trace.taskResults[0] as { result: { b: number } }).result.b}}`]);
   });
 
-  test('[FORK-2] runs other code, whose past must be the same; nothing is called where it is not', async () => {
+  test('[FORK-2] runs other code, whose past must be the same; otherwise nothing is called', async () => {
     const trace = await recorded(THREE);
     const more = await forked(trace, {
       at: 'lab:heat#0',
@@ -110,7 +110,7 @@ describe('a fork', () => {
     expect(asked).toEqual([]);
   });
 
-  test('[FORK-2] a past that is not known in full, and a call that is not there, are refused', async () => {
+  test('[FORK-2] an incomplete past and an unknown call are refused', async () => {
     const refused = async (trace: ExecutionTrace, fork: ForkRequest) =>
       await forked(trace, fork).then(
         () => 'forked',
@@ -131,7 +131,7 @@ describe('a fork', () => {
     expect(await refused(plan, { at: 'lab:weigh#0' })).toContain('its plan is no longer stored');
   });
 
-  test('[FORK-3] follows the policy for the calls it makes, waits for a person and goes on with the same past', async () => {
+  test('[FORK-3] applies the policy to the calls it makes, waits for a person and continues with the same past', async () => {
     const code =
       'const a = await mcp.lab.weigh({ x: 1 }); const b = await mcp.lab.mix({ x: a.n }); return [b.n, await mcp.lab.ask({ n: b.n })];';
     const first = await gateway.executeCode({ code }, NOBODY);
@@ -145,7 +145,7 @@ describe('a fork', () => {
     expect(asked).toEqual([]);
   });
 
-  test('[FORK-4] teaches nothing: neither routines nor the graph know of it', async () => {
+  test('[FORK-4] teaches nothing: neither routines nor the graph include it', async () => {
     const trace = await recorded(
       'const a = await mcp.lab.heat({ x: 1 }); return [await mcp.lab.weigh({ x: a.n })].map((b) => b.n);',
     );
@@ -159,7 +159,7 @@ describe('a fork', () => {
   });
 });
 
-test('[FORK-5] "pml runs fork" runs it, with JSON or a file, and says what is wrong', async () => {
+test('[FORK-5] "pml runs fork" runs it, with JSON or a file, and reports errors', async () => {
   const trace = await recorded(THREE);
   const system = { openGateway: async () => openedGateway(gateway) };
   const set = JSON.stringify({ result: { n: 'edited' } });
@@ -182,7 +182,7 @@ test('[FORK-5] "pml runs fork" runs it, with JSON or a file, and says what is wr
   expect(gone).toMatchObject({ code: 1, err: expect.stringContaining('pml trace ls') });
 });
 
-test('[FORK-1] in random programs, with calls at once and within capabilities, the past is the same call for call', async () => {
+test('[FORK-1] in random programs, with parallel calls and capabilities, the past is the same call for call', async () => {
   await gateway.close();
   await open(false);
   const random = createRandom(proofSeed());

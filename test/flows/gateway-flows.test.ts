@@ -33,7 +33,7 @@ const files: MemoryServer = {
 const mail: MemoryServer = { name: 'mail', tools: [tool('send', { description: 'Sends an e-mail' })] };
 
 describe('catalogue', () => {
-  test('[CAT-1] the tools of every server are there, without starting one that was listed before', async () => {
+  test('[CAT-1] the tools of every server are available, without starting a server that was listed before', async () => {
     const store = createMemoryStore();
     const first = await testGateway({ servers: [files, mail], store });
     expect((await first.gateway.stats()).tools).toBe(4);
@@ -69,7 +69,7 @@ describe('catalogue', () => {
     expect((await gateway.executeTool({ tool: 'mail:send', arguments: {} }, nobody)).status).toBe('success');
   });
 
-  test('[CAT-3] a tool that was gone and comes back as something else asks as well', async () => {
+  test('[CAT-3] a tool that disappears and returns with another definition asks as well', async () => {
     const store = createMemoryStore();
     await testGateway({ servers: [mail], store });
     const without = await testGateway({ servers: [{ ...mail, tools: [] }], store });
@@ -83,7 +83,7 @@ describe('catalogue', () => {
     expect((await gateway.servers())[0]?.changedTools).toEqual(['mail:send']);
   });
 
-  test('[CAT-4] tools left out by the settings are neither found nor called', async () => {
+  test('[CAT-4] tools excluded by the settings are neither found nor called', async () => {
     const servers = [stdioServer('files', { tools: { include: ['*'], exclude: ['delete_*'] } })];
     const { gateway } = await testGateway({ servers: [files], settings: { servers } });
     expect((await gateway.stats()).tools).toBe(2);
@@ -105,7 +105,7 @@ describe('catalogue', () => {
     expect(await store.embeddings.list('words/256')).toEqual(before);
   });
 
-  test('[CAT-7] a gateway that ends does not wait for definitions to be embedded; the next one goes on', async () => {
+  test('[CAT-7] a gateway that ends does not wait for embeddings; the next one continues', async () => {
     const many = { name: 'many', tools: Array.from({ length: 200 }, (_, i) => tool(`tool_${i}`)) };
     const store = createMemoryStore();
     const words = createMemoryEmbedder();
@@ -170,7 +170,7 @@ describe('calls', () => {
     expect(trace?.events.map(({ type }) => type)).toEqual(['tool_start', 'tool_end']);
   });
 
-  test('[CALL-2] a tool that fails by its own account is an error result with its type, not an exception', async () => {
+  test('[CALL-2] a tool that reports a failure gives an error result with its type, not an exception', async () => {
     const { gateway, store } = await testGateway({ servers: [files] });
     const run = await gateway.executeTool({ tool: 'files:broken', arguments: {} }, nobody);
     expect(run).toMatchObject({
@@ -191,7 +191,7 @@ describe('calls', () => {
     expect(run.error).toMatchObject({ code: 'not_found', hint: 'Did you mean files:read_file?' });
   });
 
-  test('[CALL-4] secrets are gone before a trace is stored or told', async () => {
+  test('[CALL-4] secrets are removed before a trace is stored or published', async () => {
     const leaky = { name: 'leaky', tools: [tool('tell', {}, text(`the key is ${SECRET}`))] };
     const { gateway, store } = await testGateway({ servers: [leaky], settings: { secrets: [SECRET] } });
     const run = await gateway.executeTool({ tool: 'leaky:tell', arguments: { with: SECRET } }, nobody);
@@ -201,7 +201,7 @@ describe('calls', () => {
     expect(JSON.stringify(gateway.events.since(0))).not.toContain(SECRET);
   });
 
-  test('[CALL-5] what is kept of a call follows the record rules', async () => {
+  test('[CALL-5] the record rules decide what is stored of a call', async () => {
     const record = [
       { tools: 'files:read_*', keep: 'none' as const },
       { tools: 'files:*', keep: 'metadata' as const },
@@ -216,7 +216,7 @@ describe('calls', () => {
     expect(trace?.events[1]).not.toHaveProperty('result');
   });
 
-  test('[CALL-6] watchers are told of a run from start to end, in order, and can read its trace then', async () => {
+  test('[CALL-6] watchers see a run from start to end, in order, and can then read its trace', async () => {
     const { gateway, store } = await testGateway({ servers: [files] });
     const told: string[] = [];
     const read: Promise<unknown>[] = [];
@@ -248,7 +248,7 @@ describe('approvals', () => {
     });
   });
 
-  test('[APPROVE-2] a decision made while the call waits lets it go on, or ends it', async () => {
+  test('[APPROVE-2] a decision made while the call waits lets it continue, or ends it', async () => {
     const settings = { permissions: { ...settingsFor([]).permissions, approvalWaitMs: 20_000 } };
     const { gateway, store } = await testGateway({ servers: [files], settings });
     for (const [decision, status] of [
@@ -304,7 +304,7 @@ describe('approvals', () => {
     expect(await gateway.settleApproval(asked.runId, 'approved', 'bob')).toBe(false);
   });
 
-  test('[APPROVE-6] arguments are kept redacted; what was taken away cannot be resumed from the store', async () => {
+  test('[APPROVE-6] arguments are stored redacted; a run with redacted arguments cannot be resumed from the store', async () => {
     const { gateway, store } = await testGateway({ servers: [files], settings: { secrets: [SECRET] } });
     const secretive = { ...call, arguments: { path: SECRET } };
     const asked = await gateway.executeTool(secretive, nobody);
@@ -316,7 +316,7 @@ describe('approvals', () => {
     expect((await gateway.executeTool(secretive, nobody)).status).toBe('success');
   });
 
-  test('[APPROVE-7] an agent may give its run up, never approve it', async () => {
+  test('[APPROVE-7] an agent may abort its run, never approve it', async () => {
     const { gateway, store } = await testGateway({ servers: [files] });
     const asked = await gateway.executeTool(call, nobody);
     expect((await gateway.continueRun(asked.runId, 'abort', nobody)).status).toBe('aborted');
@@ -325,7 +325,7 @@ describe('approvals', () => {
 });
 
 describe('search and workflows', () => {
-  test('[SEARCH-4] tools are found by what they do, by name first, and per server', async () => {
+  test('[SEARCH-4] tools are found by purpose, by name first, and per server', async () => {
     const { gateway } = await testGateway({ servers: [files, mail] });
     const ids = async (query: string, server?: string) =>
       (await gateway.searchTools({ query, limit: 2, ...(server && { server }) })).map((hit) => hit.tool.id);
@@ -374,7 +374,7 @@ describe('search and workflows', () => {
     ]);
   });
 
-  test('[FLOW-2] everything wrong with a workflow is said before anything runs', async () => {
+  test('[FLOW-2] all problems of a workflow are reported before anything runs', async () => {
     const { gateway, store } = await testGateway({ servers: [files] });
     const tasks = [
       { id: 'a', tool: 'files:read_file', arguments: { x: '${nobody.x}' }, dependsOn: ['gone'] },
@@ -391,7 +391,7 @@ describe('search and workflows', () => {
     expect(await store.runs.list(9)).toEqual([]);
   });
 
-  test('[FLOW-3] a suggestion names tools that fit, and asks for what they need', async () => {
+  test('[FLOW-3] a suggestion names fitting tools, and asks for their inputs', async () => {
     const needy = {
       name: 'needy',
       tools: [

@@ -40,7 +40,7 @@ async function run(gateway: Gateway, code: string, intent?: string) {
 const byId = ({ nodes }: GraphView, id: string): NodeView | undefined => nodes.find((node) => node.id === id);
 const ranks = ({ nodes }: GraphView) => nodes.reduce((sum, { pagerank }) => sum + pagerank, 0);
 
-test('[GRAPHUSE-1] /api/graph gives nodes and edges in full, and no template of tools that are not there', async () => {
+test('[GRAPHUSE-1] /api/graph returns nodes and edges in full, and no templates of missing tools', async () => {
   const copy = readyCapability({
     slug: 'copy',
     code: 'await mcp.fs.read({}); return await mcp.fs.write({})',
@@ -134,7 +134,7 @@ test('[GRAPHUSE-1] the graph follows servers, names and runs; a forgotten capabi
   expect(nodes[0]).not.toHaveProperty('tools_used');
 });
 
-test('[GRAPHUSE-2] /api/path gives every step with its edge, its counts and its reason in words', async () => {
+test('[GRAPHUSE-2] /api/path returns every step with its edge, its counts and its reason in words', async () => {
   const names = ['list', 'read', 'write', 'stat'];
   const { gateway } = await testGateway({
     servers: [server('fs', ...names)],
@@ -168,7 +168,7 @@ test('[GRAPHUSE-2] /api/path gives every step with its edge, its counts and its 
   );
 });
 
-test('[GRAPHUSE-2] what is not known is 404 with the nearest name, what is missing 400, no way is an answer', async () => {
+test('[GRAPHUSE-2] an unknown node is 404 with the nearest name, a missing parameter 400, and no path is an answer', async () => {
   const { gateway } = await testGateway({ servers: [server('fs', 'read', 'write')] });
   const { get } = await serve(gateway);
   expect(await get('path?from=fs:raed&to=fs:write')).toMatchObject({
@@ -295,7 +295,7 @@ test('[GRAPHUSE-14] a single tool, called again and again', async () => {
   expect(out).not.toMatch(/NaN|Infinity/);
 });
 
-test('[GRAPHUSE-14] parts that nothing connects', async () => {
+test('[GRAPHUSE-14] disconnected parts', async () => {
   const { gateway } = await testGateway({
     servers: [server('fs', 'read', 'write'), server('mail', 'draft', 'send'), server('idle', 'wait')],
   });
@@ -315,7 +315,7 @@ test('[GRAPHUSE-14] parts that nothing connects', async () => {
   expect((await pml('graph', 'stats')).out).toMatch(/^5 tools, .* in 3 communities; 2 traces stored\n/);
 });
 
-test('[GRAPHUSE-11] the share of capabilities whose program says which value goes where', async () => {
+test('[GRAPHUSE-11] the share of capabilities whose program shows the data flow', async () => {
   const flow = tool('read', () => 'text');
   const { gateway } = await testGateway({
     servers: [{ name: 'fs', tools: [flow, tool('write', () => 'ok')] }],
@@ -333,7 +333,7 @@ test('[GRAPHUSE-11] the share of capabilities whose program says which value goe
   expect((await pml('graph', 'stats')).out).toContain('1 of 2 learned programs (50 %)');
 });
 
-test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, its edges and what is related', async () => {
+test('[GRAPHUSE-16] /api/node returns one node: its inputs, its runs, its edges and related nodes', async () => {
   const { gateway } = await testGateway({ servers: [server('fs', 'read', 'write', 'stat')] });
   await run(
     gateway,
@@ -388,7 +388,7 @@ test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, i
   });
 });
 
-test('[GRAPHUSE-17] /api/graph?format= gives the files that "pml graph export" writes', async () => {
+test('[GRAPHUSE-17] /api/graph?format= returns the files that "pml graph export" writes', async () => {
   const { gateway } = await testGateway({ servers: [server('fs', 'read', 'write')] });
   await run(gateway, 'await mcp.fs.read({}); return await mcp.fs.write({})');
   const { listener, token } = await startHttp({ api: createApi(gateway, { log: () => {} }) });

@@ -97,7 +97,7 @@ test('[GRAPHUSE-12] GraphML has every node and edge with its attributes and thei
   );
 });
 
-test('[GRAPHUSE-12] Graphviz draws what is written as DOT', async () => {
+test('[GRAPHUSE-12] Graphviz draws the DOT output', async () => {
   const drawn = JSON.parse(await layout(GRAPH_FORMATS.dot(VIEW), 'dot'));
   expect(drawn.directed).toBe(true);
   expect(drawn.objects).toMatchObject([
@@ -112,7 +112,7 @@ test('[GRAPHUSE-12] Graphviz draws what is written as DOT', async () => {
   ]);
 });
 
-test('[GRAPHUSE-12] awkward names break neither, and steer no terminal', async () => {
+test('[GRAPHUSE-12] awkward names break neither format, and do not control the terminal', async () => {
   const view = awkwardView(AWKWARD);
   const graph = parseGraphml(MultiDirectedGraph, GRAPH_FORMATS.graphml(view));
   expect(graph.order).toBe(AWKWARD.length);
@@ -129,7 +129,7 @@ test('[GRAPHUSE-12] awkward names break neither, and steer no terminal', async (
   }
 });
 
-test('[GRAPHUSE-12] any names at all give files that can be read', async () => {
+test('[GRAPHUSE-12] any names give readable files', async () => {
   const names = fc.uniqueArray(
     fc.string({ unit: 'binary', minLength: 1 }).map((name) => `a:${name}`),
     { minLength: 1, maxLength: 6, selector: (name) => GRAPH_FORMATS.dot({ nodes: [node(name)], edges: [] }) },
@@ -144,7 +144,7 @@ test('[GRAPHUSE-12] any names at all give files that can be read', async () => {
   );
 });
 
-test('[GRAPHUSE-14] an empty graph is a file too', async () => {
+test('[GRAPHUSE-14] an empty graph gives a file too', async () => {
   const empty = { nodes: [], edges: [] };
   expect(JSON.parse(GRAPH_FORMATS.json(empty))).toEqual(empty);
   expect(parseGraphml(MultiDirectedGraph, GRAPH_FORMATS.graphml(empty)).order).toBe(0);

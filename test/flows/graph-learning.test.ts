@@ -35,7 +35,7 @@ async function run(gateway: Gateway, code: string, expected: 'success' | 'error'
 
 const READ_WRITE = 'const text = await mcp.fs.read({ path: "a" }); return await mcp.fs.write({ path: "b" })';
 
-test('[GRAPHUSE-3] what a capability called in the sandbox is contained in it, nested ones too', async () => {
+test('[GRAPHUSE-3] a capability contains what it called in the sandbox, including nested ones', async () => {
   const copy = readyCapability({ slug: 'copy', code: READ_WRITE });
   const move = readyCapability({
     slug: 'move',
@@ -58,7 +58,7 @@ test('[GRAPHUSE-3] what a capability called in the sandbox is contained in it, n
   expect(parents).toContainEqual([`capability:${copy.id}`, 'fs:read']);
 });
 
-test('[GRAPHUSE-4] siblings that ran one after the other are in sequence; parallel ones and other parents’ are not', async () => {
+test('[GRAPHUSE-4] consecutive siblings are in sequence; parallel ones and those of other parents are not', async () => {
   const look = readyCapability({
     slug: 'look',
     code: 'await mcp.fs.list({}); return await mcp.fs.read({ path: "a" })',
@@ -85,7 +85,7 @@ test('[GRAPHUSE-4] siblings that ran one after the other are in sequence; parall
   ]);
 });
 
-test('[GRAPHUSE-4] calls made at once are parallel, however few are let out at a time', async () => {
+test('[GRAPHUSE-4] simultaneous calls are parallel, however few are sent at a time', async () => {
   const { sandbox } = settingsFor([]);
   const { gateway } = await testGateway({
     servers: [FILES],
@@ -110,7 +110,7 @@ test('[GRAPHUSE-4] calls made at once are parallel, however few are let out at a
   ]);
 });
 
-test('[GRAPHUSE-4] calls made at once are parallel, however long a program takes to make them', async () => {
+test('[GRAPHUSE-4] simultaneous calls are parallel, however long a program takes to make them', async () => {
   const names = Array.from({ length: 24 }, (_, i) => `t${i}`);
   const { gateway } = await testGateway({
     servers: [{ name: 'many', tools: names.map((name) => tool(name, () => name)) }],
@@ -129,7 +129,7 @@ test('[GRAPHUSE-4] calls made at once are parallel, however long a program takes
   expect(order).toEqual([]);
 });
 
-test('[GRAPHUSE-5] a gateway opened again on its data dir has the same graph', async () => {
+test('[GRAPHUSE-5] a gateway reopened on its data dir has the same graph', async () => {
   const dir = await temporaryDir();
   const first = await openPgliteStore(dir);
   const before = await testGateway({ servers: [FILES], store: first });
@@ -159,7 +159,7 @@ test('[GRAPHUSE-5] a gateway opened again on its data dir has the same graph', a
   });
 });
 
-test('[GRAPHUSE-6] the shortest path goes by type x source: a guess is left once other steps are proven', async () => {
+test('[GRAPHUSE-6] the shortest path follows type x source: a guess is dropped once other steps are proven', async () => {
   const shop = {
     name: 'shop',
     tools: [
@@ -265,7 +265,7 @@ const PROGRAMS = [
   `await capabilities.copy({}); const text = await mcp.fs.read({ path: 'a' }); return text.nothing.here;`,
 ];
 
-test('[GRAPHUSE-10] what was learned run by run is what a rebuild makes of the traces', async () => {
+test('[GRAPHUSE-10] learning run by run gives the same graph as a rebuild from the traces', async () => {
   const store = await temporaryStore();
   const copy = readyCapability({ slug: 'copy', code: READ_WRITE });
   const { gateway } = await testGateway({ servers: [FILES], store, capabilities: [copy] });
@@ -283,7 +283,7 @@ test('[GRAPHUSE-10] what was learned run by run is what a rebuild makes of the t
   expect(JSON.stringify(await store.graph.read())).toBe(JSON.stringify(stored));
 });
 
-test('[GRAPHUSE-10] a rebuild leaves out what was forgotten', async () => {
+test('[GRAPHUSE-10] a rebuild leaves forgotten traces out', async () => {
   const store = createMemoryStore();
   const { gateway } = await testGateway({ servers: [FILES], store });
   await run(gateway, READ_WRITE);

@@ -54,7 +54,7 @@ function expectNumbers(hits: readonly SearchHit[]) {
 }
 
 describe.each(ERAS)('%s', (era) => {
-  test('[GRAPHUSE-15] search_tools answers with the parts of its score and with what comes before and after', async () => {
+  test('[GRAPHUSE-15] search_tools returns the parts of its score, and what comes before and after', async () => {
     const { gateway } = await testGateway({ servers: SERVERS, store: await temporaryStore() });
     await runs(gateway, CAPTURE, 3);
     const client = await connectClient(fetchInto(openEndpoints(gateway)), { era });
@@ -81,7 +81,7 @@ describe.each(ERAS)('%s', (era) => {
   });
 });
 
-test('[GRAPHUSE-15] of tools that the text cannot tell apart, the one that runs showed with the context comes first', async () => {
+test('[GRAPHUSE-15] of tools with equal texts, the one that runs showed with the context comes first', async () => {
   const { gateway } = await testGateway({ servers: SERVERS });
   await runs(gateway, CAPTURE);
   await runs(gateway, 'await mcp.mail.send({}); return await mcp.camera.screenshot({})');
@@ -96,7 +96,7 @@ test('[GRAPHUSE-15] of tools that the text cannot tell apart, the one that runs 
   expect(ids(await search(gateway, query, 'mail__send'))[0]).toBe('camera:screenshot');
 });
 
-test('[GRAPHUSE-15] tools that share company are related less than neighbours, and orders that vary are told as such', async () => {
+test('[GRAPHUSE-15] tools with common neighbours are less related than neighbours, and varying orders are reported as such', async () => {
   const { gateway } = await testGateway({ servers: SERVERS });
   await runs(gateway, CAPTURE, 2);
   await runs(gateway, 'await mcp.mail.send({}); return await mcp.filesystem.read_file({})');
@@ -115,7 +115,7 @@ test('[GRAPHUSE-15] tools that share company are related less than neighbours, a
   ]);
 });
 
-test('[GRAPHUSE-15] the more was seen, the more the graph counts', async () => {
+test('[GRAPHUSE-15] the graph counts more as more is observed', async () => {
   const many = server(
     'many',
     Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`step_${i}`, `Step ${i}`])),
@@ -152,7 +152,7 @@ test('[GRAPHUSE-14] [GRAPHUSE-15] an unknown context changes nothing, whatever i
   expect(hit(mixed, 'filesystem:write_file').graphScore).toBe(1);
 });
 
-test('[GRAPHUSE-14] no servers, one tool and parts that nothing connects are searched without a hitch', async () => {
+test('[GRAPHUSE-14] no servers, one tool and disconnected parts are searched without problems', async () => {
   const empty = await testGateway();
   expect(await search(empty.gateway, 'anything', 'a:b')).toEqual([]);
 
@@ -172,7 +172,7 @@ test('[GRAPHUSE-14] no servers, one tool and parts that nothing connects are sea
   expectNumbers(hits);
 });
 
-test('[GRAPHUSE-15] before any run templates say it, and they give way to what runs show', async () => {
+test('[GRAPHUSE-15] before any run templates apply, and they give way to observations', async () => {
   const [navigate, screenshot] = [toolId('playwright', 'navigate'), toolId('playwright', 'screenshot')];
   const { gateway } = await testGateway({
     servers: SERVERS,
@@ -191,7 +191,7 @@ test('[GRAPHUSE-15] before any run templates say it, and they give way to what r
   );
 });
 
-test('[SEARCH-12] the first search and the first suggestion wait for the meaning of new tools', async () => {
+test('[SEARCH-12] the first search and the first suggestion wait for the embeddings of new tools', async () => {
   const inner = createMemoryEmbedder();
   const held = Promise.withResolvers<void>();
   const embedder = {

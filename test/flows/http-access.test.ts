@@ -45,7 +45,7 @@ async function ask(
   });
 }
 
-test('[HTTP-1] /healthz is open; everything else needs the token', async () => {
+test('[HTTP-1] /healthz is public; everything else needs the token', async () => {
   const { listener, token } = await gateway();
   expect((await ask(listener.port, '/healthz')).status).toBe(200);
   const refused = await ask(listener.port, '/api/ping');
@@ -75,7 +75,7 @@ const logIn = async (url: string, given: Record<string, string>) => {
   return { status: reply.status, headers: reply.headers, body: (await reply.json()) as { session: string } };
 };
 
-test('[HTTP-3] a login link works once and for a while, and no answer ever sets a cookie', async () => {
+test('[HTTP-3] a login link works once and for a limited time, and no answer ever sets a cookie', async () => {
   let now = Date.now();
   const { listener, access } = await gateway({ now: () => now });
   const code = access.createLoginCode();
@@ -95,7 +95,7 @@ test('[HTTP-3] a login link works once and for a while, and no answer ever sets 
   expect((await logIn(listener.url, { code: late })).status).toBe(403);
 });
 
-test('[HTTP-6] logins are distinct, listed, ended one by one, and over after their time', async () => {
+test('[HTTP-6] logins are distinct, listed, ended one by one, and expire', async () => {
   let now = Date.now();
   const { listener, access } = await gateway({ now: () => now });
   const open = async () => {
@@ -122,7 +122,7 @@ test('[HTTP-6] logins are distinct, listed, ended one by one, and over after the
   expect(await ping(one)).toBe(401);
 });
 
-test('[HTTP-6] a login outlives the process, its secret is kept nowhere, and a spoilt file only ends logins', async () => {
+test('[HTTP-6] a login survives the process, its secret is stored nowhere, and a damaged file only ends logins', async () => {
   let text: string | null = null;
   const file = {
     read: async () => text,
@@ -153,7 +153,7 @@ test('[HTTP-4] guessing a login is slowed down like guessing the token', async (
   expect((await logIn(listener.url, { key: 'pml_guess' })).status).toBe(429);
 });
 
-test('[HTTP-2] what a browser sends for a page elsewhere is refused, on this machine or not; a link is followed', async () => {
+test('[HTTP-2] requests that a browser sends for a foreign page are refused, local or not; a link is followed', async () => {
   const { listener, token } = await gateway();
   const authorization = `Bearer ${token}`;
   for (const site of ['cross-site', 'same-site']) {
@@ -173,7 +173,7 @@ test('[HTTP-2] what a browser sends for a page elsewhere is refused, on this mac
   }
 });
 
-test('[HTTP-7] nothing that needs a credential is kept by a cache', async () => {
+test('[HTTP-7] no cache keeps an answer that needs a credential', async () => {
   const { listener, token } = await gateway();
   const { headers } = await ask(listener.port, '/api/ping', { authorization: `Bearer ${token}` });
   expect(headers['cache-control']).toBe('no-store');
@@ -207,7 +207,7 @@ test('[HTTP-4] guessing the token is slowed down, the right token still works', 
   expect((await ask(listener.port, '/api/ping', { authorization: `Bearer ${token}` })).status).toBe(200);
 });
 
-test('[HTTP-5] what is not there is a JSON error with a code', async () => {
+test('[HTTP-5] an unknown address is a JSON error with a code', async () => {
   const { listener, token } = await gateway();
   const missing = await ask(listener.port, '/nowhere', { authorization: `Bearer ${token}` });
   expect(missing.status).toBe(404);

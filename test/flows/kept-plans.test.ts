@@ -124,7 +124,7 @@ function rewritten(bytes: Uint8Array, over: Partial<ParamsHead>): Uint8Array {
   return encodeParams({ ...head, ...over }, blocks);
 }
 
-test('[LEARN-16] what was kept damaged, by another version or embedding model, or of other features is told and learned anew', async () => {
+test('[LEARN-16] stored models that are damaged or of another version, embedding model or feature set are reported and trained again', async () => {
   const store = createMemoryStore();
   const { learned } = await learnedBy(store);
   const spoilers: ((bytes: Uint8Array) => Uint8Array)[] = [
@@ -150,7 +150,7 @@ test('[LEARN-16] what was kept damaged, by another version or embedding model, o
   }
 });
 
-test('[LEARN-17] what was learned from runs that are forgotten stays until it is learned anew; without runs search suggests', async () => {
+test('[LEARN-17] a model keeps what it learned from forgotten runs until the next training; without runs, search suggests', async () => {
   const store = createMemoryStore();
   const { learned } = await learnedBy(store);
   const ids = await newestIds(store);

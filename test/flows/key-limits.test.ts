@@ -48,7 +48,7 @@ async function counted(
 
 const TEN: UsageLimit = { unit: 'calls', per: 'day', most: 10 };
 
-test('[SCOPE-4] of 64 calls at once, by tool, program and plan, as many are made as the key has left', async () => {
+test('[SCOPE-4] of 64 parallel calls, by tool, program and plan, only as many run as the key has left', async () => {
   const { call, calls, gateway, store } = await counted();
   const caller = limited(TEN);
   const code =
@@ -76,7 +76,7 @@ test('[SCOPE-4] of 64 calls at once, by tool, program and plan, as many are made
   expect(log).toMatchObject([{ actor: 'ci', subject: 'key-ci', details: { unit: 'calls', most: 10 } }]);
 });
 
-test('[SCOPE-4] two gateways on one store, and one that starts again, give no more than one', async () => {
+test('[SCOPE-4] two gateways on one store, and one that restarts, share the limits of a key', async () => {
   const store = createMemoryStore();
   const [one, other] = [await counted(store), await counted(store)];
   const caller = limited(TEN);
@@ -91,7 +91,7 @@ test('[SCOPE-4] two gateways on one store, and one that starts again, give no mo
   expect((await again.call(others)).status).toBe('success');
 });
 
-test('[SCOPE-5] tokens are reserved before the call: 64 large answers at once exceed a budget by those of eight calls', async () => {
+test('[SCOPE-5] tokens are reserved before the call: of 64 parallel calls with large answers, at most eight run', async () => {
   const { call, calls, store } = await counted(createMemoryStore(), () => 'x'.repeat(4_700));
   const caller = limited({ unit: 'tokens', per: 'day', most: 2_000 });
   const made = await Promise.all(Array.from({ length: 64 }, (_, i) => call(caller, { i })));
@@ -102,7 +102,7 @@ test('[SCOPE-5] tokens are reserved before the call: 64 large answers at once ex
   expect(used!.tokens).toBeLessThan(calls.length * 1_100);
 });
 
-test('[SCOPE-5] what a call does not need is free again: small answers all fit, whatever was reserved for them', async () => {
+test('[SCOPE-5] an unused reservation is free again: small answers all fit, whatever was reserved for them', async () => {
   const { call, calls, store } = await counted();
   const caller = limited(
     { unit: 'tokens', per: 'day', most: 2_000 },
@@ -116,14 +116,14 @@ test('[SCOPE-5] what a call does not need is free again: small answers all fit, 
   expect(used!.seconds).toBeGreaterThan(0);
 });
 
-test('[SCOPE-5] a call that is refused, or that a person has to decide about, takes nothing from a budget', async () => {
+test('[SCOPE-5] a refused call, or one that a person must decide about, uses no budget', async () => {
   const { call, store } = await counted();
   const caller = limited(TEN, { unit: 'tokens', per: 'day', most: 1_000 });
   expect((await call(caller, {}, 's:c')).error?.code).toBe('forbidden');
   expect(await store.usage.read('key-ci', new Date())).toMatchObject([{ calls: 0, tokens: 0 }]);
 });
 
-test('[SCOPE-4] a budget that cannot be looked up lets nothing through', async () => {
+test('[SCOPE-4] a budget that cannot be read lets nothing through', async () => {
   const store = createMemoryStore();
   const { call, calls } = await counted({
     ...store,
@@ -135,7 +135,7 @@ test('[SCOPE-4] a budget that cannot be looked up lets nothing through', async (
 
 const breaking = (sessionId: string | null = null) => keyed({ loops: 3 }, sessionId);
 
-test('[SCOPE-6] the same call is refused after so many same answers, however its arguments are written, and told why', async () => {
+test('[SCOPE-6] the same call is refused after too many equal answers, however its arguments are written, with the reason', async () => {
   const { call, calls } = await counted();
   const [one, other] = [
     { path: 'x', more: { a: 1, b: [1, 2] } },
@@ -177,7 +177,7 @@ test('[SCOPE-6] so are cycles, also across sessions, by code, and of calls that 
   expect(calls).toHaveLength(3);
 });
 
-test('[SCOPE-6] who polls and sees something new each time gets on, and so does work on many things', async () => {
+test('[SCOPE-6] polling that sees something new each time continues, and so does work on many objects', async () => {
   let tick = 0;
   const { call, gateway } = await counted(createMemoryStore(), ({ name }) => (name === 'a' ? ++tick : 'ok'));
   for (let i = 0; i < 20; i++) expect((await call(breaking())).status).toBe('success');

@@ -65,7 +65,7 @@ async function robbery({ ask, wide, gateway }: Awaited<ReturnType<typeof office>
   return capabilities[0].slug;
 }
 
-test('[SCOPE-2] nothing that a key sends reaches a tool outside of its scope: tool, code, capability, plan, intent', async () => {
+test('[SCOPE-2] nothing that a key sends reaches a tool outside its scope: tool, code, capability, plan, intent', async () => {
   const all = await office();
   const { ask, narrow, calls, gateway } = all;
   const slug = await robbery(all);
@@ -108,7 +108,7 @@ test('[SCOPE-2] nothing that a key sends reaches a tool outside of its scope: to
   expect(calls.filter((name) => name !== 'look')).toEqual([]);
 });
 
-test('[SCOPE-2] nor does anything on the native lane, a transparent endpoint, the bridge, or a fork of another key’s run', async () => {
+test('[SCOPE-2] neither does the native lane, a transparent endpoint, the bridge, or a fork of another key’s run', async () => {
   const all = await office();
   const { ask, narrow, wide, calls, connect, listener } = all;
   await robbery(all);
@@ -148,7 +148,7 @@ test('[SCOPE-2] nor does anything on the native lane, a transparent endpoint, th
   expect(calls).toEqual(['look']);
 });
 
-test('[SCOPE-3] what a key may not use it does not see: search, suggest, next, graph, types, servers, instructions', async () => {
+test('[SCOPE-3] a key does not see what it may not use: search, suggest, next, graph, types, servers, instructions', async () => {
   const all = await office();
   const { ask, narrow, wide, connect } = all;
   const slug = await robbery(all);
@@ -198,7 +198,7 @@ test('[SCOPE-3] what a key may not use it does not see: search, suggest, next, g
   expect(next.body.error.code).toBe('not_found');
 });
 
-test('[SCOPE-3] a client hears nothing from a server that its key may not use', async () => {
+test('[SCOPE-3] a client receives nothing from a server that its key may not use', async () => {
   const { ask, narrow, wide, connect } = await office();
   const heard: unknown[] = [];
   const client = await connect(narrow);
@@ -210,7 +210,7 @@ test('[SCOPE-3] a client hears nothing from a server that its key may not use', 
   expect(heard).toEqual(['look was called']);
 });
 
-test('[SCOPE-7] a run stays within the scope of the key that began it, whoever takes it up, and another key of its user cannot', async () => {
+test('[SCOPE-7] a run stays within the scope of the key that began it, whoever resumes it, and another key of its user cannot', async () => {
   const { ask, narrow, wide, calls, gateway, keyFor, store } = await office();
   const operator = await keyFor('operator', 'olga');
   const tasks = [
@@ -230,7 +230,7 @@ test('[SCOPE-7] a run stays within the scope of the key that began it, whoever t
   expect(calls).toEqual([]);
 });
 
-test('[SCOPE-9] what PML runs again by itself calls only what the run itself got to call', async () => {
+test('[SCOPE-9] what PML reruns by itself calls only what the original run could call', async () => {
   const { ask, narrow, wide, calls, gateway } = await office();
   const code = `const books = [await mcp.shelf.look({ row: 1 }), await mcp.shelf.look({ row: 2 })];
     try { books.push(await mcp.vault.open_safe({})) } catch {}
@@ -260,7 +260,7 @@ test('[SCOPE-8] a lane decides what clients of a key see, at whatever address', 
   expect((await names(narrow, '/mcp'))[0]).toBe('pml_search_tools');
 });
 
-test('[SCOPE-1] a scope is set by the owner alone, holds from the next request on, also of an open session, and is told', async () => {
+test('[SCOPE-1] only the owner sets a scope; it applies from the next request, also in an open session, and is shown', async () => {
   const { ask, wide, connect, gateway, keyFor } = await office();
   const client = await connect(wide);
   const open = async () => (await callTool(client, 'pml_execute', { tool: 'vault:open_safe' })).isError;

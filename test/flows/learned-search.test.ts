@@ -35,7 +35,7 @@ async function work(gateway: Gateway, from: number, to: number): Promise<void> {
   await gateway.settled();
 }
 
-test('[LEARN-7] runs train the ranker by themselves; when the newest prove it, search ranks what they used first and says why', async () => {
+test('[LEARN-7] runs train the ranker automatically; once the newest prove it, search ranks what they used first and says why', async () => {
   const { gateway } = await open(createMemoryStore());
   const query = { query: QUERY, explain: true };
   await work(gateway, 0, 19);
@@ -69,7 +69,7 @@ test('[LEARN-7] runs train the ranker by themselves; when the newest prove it, s
   expect(strongest!.moved).toBeGreaterThan(0);
 });
 
-test('[LEARN-18] a question that is foreign to all runs is ranked by text alone while the ranker serves', async () => {
+test('[LEARN-18] a question unlike all runs is ranked by text alone while the ranker serves', async () => {
   const { gateway } = await open(createMemoryStore());
   const foreign = { query: 'capital of France', explain: true };
   const before = await gateway.searchTools(foreign);
@@ -87,7 +87,7 @@ test('[LEARN-18] a question that is foreign to all runs is ranked by text alone 
   }
 });
 
-test('[LEARN-8] rolling back leads to what was learned before, in the end to search, and no run undoes it', async () => {
+test('[LEARN-8] rolling back restores the previous model, finally plain search, and no run undoes it', async () => {
   const { gateway } = await open(createMemoryStore());
   await expect(gateway.learning.rollBack()).rejects.toMatchObject({ code: 'not_found' });
   await work(gateway, 0, 20);
@@ -112,7 +112,7 @@ test('[LEARN-8] rolling back leads to what was learned before, in the end to sea
   expect(await gateway.learning.train()).toMatchObject({ model: { runs: 43 }, history: [{ runs: 43 }] });
 });
 
-test('[LEARN-10] a gateway on the same store ranks at once by what was learned; what cannot be read is as if never learned', async () => {
+test('[LEARN-10] a gateway on the same store ranks with the stored model at once; an unreadable model is ignored', async () => {
   const store = createMemoryStore();
   const first = await open(store);
   await work(first.gateway, 0, 40);
@@ -135,7 +135,7 @@ test('[LEARN-10] a gateway on the same store ranks at once by what was learned; 
   expect(await damaged.learning.train()).toMatchObject({ gate: { open: false }, model: { runs: 41 } });
 });
 
-test('[LEARN-3] a training that is stopped leaves everything as it was, and so does one with too few runs', async () => {
+test('[LEARN-3] a stopped training leaves everything as it was, and so does one with too few runs', async () => {
   const { gateway } = await open(createMemoryStore());
   await work(gateway, 0, 9);
   expect(await gateway.learning.train()).toMatchObject({ runs: 9, leastRuns: 10, model: null, history: [] });

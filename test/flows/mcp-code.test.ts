@@ -41,7 +41,7 @@ describe.each(ERAS)('code through /mcp, %s', (era) => {
     expect(trace?.toolInvocations.map(({ tool }) => tool).sort()).toEqual(['bench:count', 'bench:echo']);
   });
 
-  test('[MCP-40] what is wrong is told before anything is called', async () => {
+  test('[MCP-40] problems are reported before anything is called', async () => {
     const { execute, bench } = await open({ era });
     const wrong = await execute({ code: 'await mcp.bench.count({});\nawait mcp.bench.ecco({});' });
     expect(wrong).toMatchObject({
@@ -57,7 +57,7 @@ describe.each(ERAS)('code through /mcp, %s', (era) => {
     });
   });
 
-  test('[MCP-29] signatures come with the tools', async () => {
+  test('[MCP-29] search returns signatures with the tools', async () => {
     const { client } = await open({ era });
     const { structuredContent } = await callTool(client, 'pml_search_tools', {
       query: 'echo',
@@ -66,7 +66,7 @@ describe.each(ERAS)('code through /mcp, %s', (era) => {
     expect((structuredContent.tools as { signature: string }[])[0]?.signature).toContain('mcp.bench.echo(');
   });
 
-  test('[MCP-14] cancelling code cancels what it called', async () => {
+  test('[MCP-14] cancelling code cancels its calls', async () => {
     const { client, bench } = await open({ era });
     const leaving = new AbortController();
     const running = callTool(
@@ -81,7 +81,7 @@ describe.each(ERAS)('code through /mcp, %s', (era) => {
     await expect.poll(() => bench.seen.cancelled).toBe(1);
   });
 
-  test('[MCP-9] code that needs approval is gone on with once a person approved', async () => {
+  test('[MCP-9] code that needs approval continues once a person approves', async () => {
     const { client, execute, gateway } = await open({ era });
     const asked = await execute({ code: 'return await mcp.bench.delete_all({ path: "/" });' });
     expect(asked).toMatchObject({ status: 'approval_required', approval: { tool: 'bench:delete_all' } });

@@ -66,7 +66,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(JSON.stringify(await rawRequest(other, 'tools/list'))).toBe(JSON.stringify(reply));
   });
 
-  test('[MCP-2] are found by their other names; another name is answered with the nearest, if one is near', async () => {
+  test('[MCP-2] are found by their aliases; an unknown name is answered with the nearest, if one is near', async () => {
     const { client } = await open({ era });
     for (const name of ['pml:search_tools', 'pml.search_tools', 'search_tools', 'pml_search_tools']) {
       const found = await callTool(client, name, { query: 'echo', limit: 1 });
@@ -82,7 +82,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(nonsense.structuredContent.error).toMatchObject({ message: 'Unknown tool "zzzz"' });
   });
 
-  test('[MCP-3] take arguments as JSON in strings, whole or in parts', async () => {
+  test('[MCP-3] accept arguments as JSON in strings, whole or in parts', async () => {
     const { client } = await open({ era });
     const echoed = { status: 'success', result: { echoed: { text: 'hi', deep: [1] } } };
     const args = { text: 'hi', deep: [1] };
@@ -148,7 +148,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(await message('pml_execute_workflow', { run_id: 'x', action: 'stop' })).toMatch(/action: .*abort/);
   });
 
-  test('[MCP-5] search gives ids, schemas and scores', async () => {
+  test('[MCP-5] search returns ids, schemas and scores', async () => {
     const { client } = await open({ era });
     const { structuredContent, content } = await callTool(client, 'pml_search_tools', {
       query: 'says back what it is given',
@@ -177,7 +177,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(capabilities.structuredContent).toEqual({ capabilities: [] });
   });
 
-  test('[MCP-6] execute gives what the tool gave, as data', async () => {
+  test('[MCP-6] execute returns what the tool returned, as data', async () => {
     const { client, store, gateway } = await open({ era });
     const run = (tool: string, args: object = {}) =>
       callTool(client, 'pml_execute', { tool: `bench:${tool}`, arguments: args, intent: 'try it' });
@@ -205,7 +205,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(trace).toMatchObject({ runId: echoed.structuredContent.run_id, intentText: 'try it' });
   });
 
-  test('[MCP-7] what goes wrong is told as a result of the tool', async () => {
+  test('[MCP-7] failures are results of the tool', async () => {
     const { client } = await open({ era });
     const run = (args: object) => callTool(client, 'pml_execute', args);
     expect(await run({ tool: 'bench:fail' })).toMatchObject({
@@ -221,7 +221,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     });
   });
 
-  test('[MCP-8] an intent alone, and pml_suggest, give a plan', async () => {
+  test('[MCP-8] an intent alone, and pml_suggest, return a plan', async () => {
     const { client } = await open({ era });
     const plan = { tasks: [{ id: 't1', tool: 'bench:echo', depends_on: [] }] };
     const suggested = await callTool(client, 'pml_suggest', { intent: 'says back what it is given' });
@@ -230,7 +230,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(alone.structuredContent).toMatchObject({ status: 'suggestion', plan });
   });
 
-  test('[MCP-9] what needs approval says what is asked and how a person settles it', async () => {
+  test('[MCP-9] a call that needs approval says what it asks and how a person decides it', async () => {
     const { client, gateway } = await open({ era });
     const call = { tool: 'bench:delete_all', arguments: { path: '/' } };
     const asked = await callTool(client, 'pml_execute', call);
@@ -267,7 +267,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     ]);
   });
 
-  test('[KEY-13] unless clients_decide is on nobody is asked through the client', async () => {
+  test('[KEY-13] unless clients_decide is on, nobody is asked through the client', async () => {
     const asked: unknown[] = [];
     const answer = async (_method: string, params: JsonObject) => {
       asked.push(params.message);
@@ -291,7 +291,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(asked).toEqual([]);
   });
 
-  test('[MCP-10] a workflow runs its tasks and hands results on', async () => {
+  test('[MCP-10] a workflow runs its tasks and passes results on', async () => {
     const { client } = await open({ era });
     const tasks = [
       { id: 'a', tool: 'bench:count' },
@@ -313,7 +313,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     });
   });
 
-  test('[FLOW-28] an agent goes on or plans anew after a layer, and cannot settle what it asks for', async () => {
+  test('[FLOW-28] an agent continues or replans after a layer, and cannot approve its own requests', async () => {
     const { client, gateway } = await open({ era });
     const call = (args: JsonObject) => callTool(client, 'pml_execute_workflow', args);
     const workflow = {
@@ -351,7 +351,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(replanned).toMatchObject({ status: 'aborted', executed: ['bench:count', 'bench:echo'] });
   });
 
-  test('[MCP-46] a text that the structured content holds is not repeated, and its link can be read', async () => {
+  test('[MCP-46] text that repeats the structured content is omitted, and its link can be read', async () => {
     const text = 'a line of a file\n'.repeat(4_000);
     const read = {
       definition: { name: 'read', inputSchema: { type: 'object' } },
@@ -364,7 +364,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect((contents as { text: string }[])[0]?.text).toContain(text.slice(0, 10));
   });
 
-  test('[MCP-11] a result that is too large is a preview, and can be read whole', async () => {
+  test('[MCP-11] a result that is too large becomes a preview, and can be read in full', async () => {
     const { client } = await open({ era });
     const run = async (args: object) =>
       await callTool(client, 'pml_execute', { tool: 'bench:huge', arguments: args });

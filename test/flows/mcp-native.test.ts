@@ -42,7 +42,7 @@ const listed = async (client: Client) =>
   (await rawRequest(client, 'tools/list')).tools as readonly (JsonObject & { name: string })[];
 
 describe.each(ERAS)('/mcp/all, %s', (era) => {
-  test('[MCP-47] the tools of all servers are listed as they are, under names that clients accept', async () => {
+  test('[MCP-47] the tools of all servers are listed unchanged, under names that clients accept', async () => {
     const { client } = await open({ era });
     const tools = await listed(client);
     expect(tools.map(({ name }) => name)).toEqual([
@@ -99,7 +99,7 @@ describe.each(ERAS)('/mcp/all, %s', (era) => {
     expect((await callTool(client, 'read', { path: 'a' })).isError).toBe(true);
   });
 
-  test('[TASK-1] a tool that must be a task need not be one here: PML makes it', async () => {
+  test('[TASK-1] a tool that requires a task can be called without one: PML creates it', async () => {
     const slow = tool('research', () => 'found', { execution: { taskSupport: 'required' } });
     const { client } = await open({ era }, [{ name: 'lab', tools: [slow] }]);
     const [listedTool] = await listed(client);
@@ -109,14 +109,14 @@ describe.each(ERAS)('/mcp/all, %s', (era) => {
     ]);
   });
 
-  test('[MCP-48] what never runs and what is left out is neither listed nor callable', async () => {
+  test('[MCP-48] tools that never run or are excluded are neither listed nor callable', async () => {
     const settings = { permissions: { ...settingsFor([]).permissions, deny: ['mail.work:*'] } };
     const { client } = await open({ era }, [disk, mail], settings);
     expect((await listed(client)).map(({ name }) => name)).toEqual(['disk__read', 'disk__write']);
     expect((await callTool(client, nativeName(toolId('mail.work', 'send')), {})).isError).toBe(true);
   });
 
-  test('[MCP-49] with ?meta=1 the tools of PML stand beside them and work', async () => {
+  test('[MCP-49] with ?meta=1 the tools of PML are listed too, and work', async () => {
     const { client } = await open({ era, path: '/mcp/all?meta=1' });
     const names = (await listed(client)).map(({ name }) => name);
     expect(names.slice(0, 5).every((name) => name.startsWith('pml_'))).toBe(true);
@@ -128,7 +128,7 @@ describe.each(ERAS)('/mcp/all, %s', (era) => {
   });
 });
 
-test('[MCP-47] clients hear of a changed list when the new one can be read', async () => {
+test('[MCP-47] clients are notified of a changed list when the new one can be read', async () => {
   const { client, gateway } = await open({ era: 'legacy' });
   const changed = Promise.withResolvers<void>();
   client.fallbackNotificationHandler = async ({ method }) => {
@@ -140,7 +140,7 @@ test('[MCP-47] clients hear of a changed list when the new one can be read', asy
   expect((await listed(client)).map(({ name }) => name)).not.toContain('disk__write');
 });
 
-test('[MCP-47] names are short, unique and the same whatever else is attached', () => {
+test('[MCP-47] names are short, unique and independent of other servers', () => {
   const ids = [
     toolId('a', 'b__c'),
     toolId('a__b', 'c'),

@@ -42,7 +42,7 @@ const execute = (client: Client, tool: string, args: object, options = {}) =>
   callTool(client, 'pml_execute', { tool, arguments: args }, options);
 
 describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
-  test('[MCP-12] resources of all servers are listed page by page, under names that lead back', async () => {
+  test('[MCP-12] resources of all servers are listed in pages, under names that lead back', async () => {
     const bare: MemoryServer = { name: 'bare', tools: [] };
     const { client } = await open({ era }, [benchServer('one'), bare, benchServer('two')]);
     const first = await rawRequest(client, 'resources/list');
@@ -68,7 +68,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     await expect(bad).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("[MCP-12] a resource that is not there is its server's error; a URI of no server is ours", async () => {
+  test("[MCP-12] a missing resource is its server's error; a URI without a server is ours", async () => {
     const { client } = await open({ era });
     const read = (uri: string) => rawRequest(client, 'resources/read', { uri });
     await expect(read('pml://bench/bench://gone')).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     });
   });
 
-  test('[MCP-45] a list waits for no slow server; when it comes up, clients hear of it', async () => {
+  test('[MCP-45] a list does not wait for a slow server; when the server is up, clients are notified', async () => {
     const bench = benchServer('slow');
     const slow = {
       ...bench,
@@ -149,7 +149,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     );
   });
 
-  test('[MCP-14] progress is told to who asked for it, and cancelling cancels upstream', async () => {
+  test('[MCP-14] progress goes to the client that asked for it, and cancelling cancels upstream', async () => {
     const bench = benchServer();
     const { client } = await open({ era }, [bench]);
     const told: unknown[] = [];
@@ -167,7 +167,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     expect((await execute(client, 'bench:count', {})).structuredContent.result).toEqual({ count: 3 });
   });
 
-  test('[MCP-15] what a server asks reaches the client whose call it is about', async () => {
+  test('[MCP-15] a question of a server reaches the client of the call', async () => {
     const bench = benchServer();
     const { client, endpoints } = await open(
       {
@@ -222,7 +222,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     });
   });
 
-  test('[MCP-16] log messages come in the severity that was asked for', async () => {
+  test('[MCP-16] log messages have the requested severity', async () => {
     const { client } = await open({ era });
     const heard = listenTo(client);
     const log = async (level: string, wanted?: string) => {
@@ -249,7 +249,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     });
   });
 
-  test('[MCP-17] changes are told to those who listen for them', async () => {
+  test('[MCP-17] changes are sent to clients that listen for them', async () => {
     const { client, endpoints } = await open({ era });
     const deaf = await connectClient(fetchInto(endpoints), { era });
     const [heard, unheard] = [listenTo(client), listenTo(deaf)];
@@ -274,7 +274,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     await expect.poll(() => heard).toHaveLength(3);
   });
 
-  test('[MCP-17] the tools of the gateway stay the same when servers come and go, and no client is told otherwise', async () => {
+  test('[MCP-17] the tools of the gateway stay the same when servers appear and disappear, and no client is notified', async () => {
     const { client, gateway } = await open({ era });
     const heard = listenTo(client);
     if (era === 'modern') await client.listen({ toolsListChanged: true });

@@ -48,7 +48,7 @@ async function openRaw(options: Partial<McpOptions> = {}, who: () => Principal =
 
 const LIST = { id: 2, method: 'tools/list', params: {} };
 
-test('[MCP-18] a session is made by the handshake, and unknown ones are refused', async () => {
+test('[MCP-18] the handshake creates a session, and unknown sessions are refused', async () => {
   const { post, hello } = await openRaw();
   const session = await hello();
   expect(session).not.toBe('');
@@ -69,7 +69,7 @@ test('[MCP-18] a session that its client ends is forgotten', async () => {
   expect((await post(LIST, session)).status).toBe(404);
 });
 
-test('[MCP-18] a session that nobody uses is ended; one that is listened to is not', async () => {
+test('[MCP-18] an unused session is ended; one with a listener is not', async () => {
   let time = 0;
   const { send, post, hello, forgotten } = await openRaw({ idleMs: 30, sweepMs: 10, now: () => time });
   const [idle, listening, calling] = [await hello(), await hello(), await hello()];
@@ -91,7 +91,7 @@ test('[MCP-18] a session that nobody uses is ended; one that is listened to is n
     .toEqual([idle, listening]);
 });
 
-test('[MCP-18] with too many sessions the longest unused makes room, and none in use does', async () => {
+test('[MCP-18] with too many sessions the least recently used is ended, never one in use', async () => {
   const { send, post, hello, forgotten } = await openRaw({ sessions: 2 });
   const first = await hello();
   const second = await hello();
@@ -103,7 +103,7 @@ test('[MCP-18] with too many sessions the longest unused makes room, and none in
   expect(refused.status).toBe(503);
 });
 
-test('[MCP-31] one user’s sessions make room for each other, not at the cost of another’s', async () => {
+test('[MCP-31] a user’s sessions displace each other, not those of another user', async () => {
   let user = 'ann';
   const { hello, post, forgotten } = await openRaw({ sessions: 4 }, () => ({
     ...SOMEBODY,
@@ -123,7 +123,7 @@ test('[MCP-31] one user’s sessions make room for each other, not at the cost o
   expect((await post(LIST, ann)).status).toBe(200);
 });
 
-test('[MCP-18] what is no message is refused in the words of the protocol', async () => {
+test('[MCP-18] an invalid message is refused with an error of the protocol', async () => {
   const { send, post } = await openRaw();
   expect((await send('POST', '{')).status).toBe(400);
   expect(await (await send('POST', '{')).json()).toMatchObject({ error: { code: -32700 } });
@@ -169,7 +169,7 @@ function modernCall(send: Awaited<ReturnType<typeof openRaw>>['send']) {
   };
 }
 
-test('[MCP-19] a held call is resumed by its signed state, once, and asks again for what is not answered', async () => {
+test('[MCP-19] a held call is resumed by its signed state, once, and asks again for missing answers', async () => {
   const { send } = await openRaw();
   const call = modernCall(send);
   const asked = (await call()).result as { inputRequests: Record<string, JsonObject>; requestState: string };
@@ -188,7 +188,7 @@ test('[MCP-19] a held call is resumed by its signed state, once, and asks again 
   expect(await call({ requestState, inputResponses })).toMatchObject({ error: { code: -32602 } });
 });
 
-test('[MCP-19] a forged state is not taken, and a call that nobody answers is given up', async () => {
+test('[MCP-19] a forged state is refused, and an unanswered call is abandoned', async () => {
   const { send } = await openRaw({ holdMs: 50 });
   const call = modernCall(send);
   const { requestState } = (await call()).result as { requestState: string };

@@ -48,7 +48,7 @@ const execute = (client: Client, tool: string, args: object = {}, options = {}) 
   callTool(client, 'pml_execute', { tool, arguments: args }, options);
 
 describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
-  test('[MCP-23] carries everything untouched, with the gateway in the same process', async () => {
+  test('[MCP-23] forwards everything unchanged, with the gateway in the same process', async () => {
     const { gateway } = await testGateway({ servers: [benchServer()] });
     const target = { url: 'http://gateway.test/mcp', fetch: fetchInto(openEndpoints(gateway)) };
     const { client, stdin, ended, written } = await pumped(async () => target, {
@@ -82,7 +82,7 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   });
 
-  test('[MCP-23] cancels, and tells of changes', async () => {
+  test('[MCP-23] forwards cancellations and change notifications', async () => {
     const bench = benchServer();
     const first = await holder(bench);
     const { client } = await pumped(async () => first.target, { era });
@@ -100,7 +100,7 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
     await expect.poll(() => heard).toEqual(['notifications/prompts/list_changed']);
   });
 
-  test('[MCP-24] goes on with another gateway when one ends; what was under way is answered', async () => {
+  test('[MCP-24] continues with another gateway when one ends; active calls are answered', async () => {
     const bench = benchServer();
     const holders = [await holder(bench), await holder()];
     let reached = 0;
@@ -138,7 +138,7 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
     expect(reached).toBe(2);
   });
 
-  test('[MCP-24] requests made while no gateway is there wait for the next one', async () => {
+  test('[MCP-24] requests without a gateway wait for the next one', async () => {
     const first = await holder();
     let next: (target: GatewayTarget) => void = () => {};
     const targets = [
@@ -158,7 +158,7 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
     ]);
   });
 
-  test('[MCP-24] when no gateway can be reached, the client is told and the pump ends', async () => {
+  test('[MCP-24] when no gateway can be reached, the client gets an error and the pump ends', async () => {
     const first = await holder();
     const targets = [first.target];
     const reach = async () => {
@@ -175,7 +175,7 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
   });
 });
 
-test('[MCP-24] a question of a gateway that ended is taken back', async () => {
+test('[MCP-24] a question of a gateway that ended is withdrawn', async () => {
   const holders = [await holder(), await holder()];
   let reached = 0;
   const reach = async () => (holders[Math.min(reached++, 1)] as Holder).target;

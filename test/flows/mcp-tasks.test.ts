@@ -72,7 +72,7 @@ async function start(client: OldClient, call: { name: string; arguments: JsonObj
 }
 
 describe('2025-11-25', () => {
-  test('[TASK-4] a run is started as a task, looked at, listed and fetched by the official client', async () => {
+  test('[TASK-4] a run is started as a task, polled, listed and fetched by the official client', async () => {
     const opened = await open();
     const { client, tasks } = await oldClient(opened, ANN);
     expect(client.getServerCapabilities()?.tasks).toEqual({
@@ -120,7 +120,7 @@ describe('2025-11-25', () => {
     await expect(tasks.getTaskResult(task.taskId, CallToolResultSchema)).rejects.toThrow('cancelled');
   });
 
-  test('[TASK-4] what a task asks is asked of whoever waits for its result', async () => {
+  test('[TASK-4] a question of a task goes to the client that waits for its result', async () => {
     const opened = await open();
     const { client, tasks } = await oldClient(opened, ANN);
     const related: unknown[] = [];
@@ -135,7 +135,7 @@ describe('2025-11-25', () => {
     expect(related).toEqual([{ taskId: task.taskId }]);
   });
 
-  test('[TASK-6] to another key a task does not exist, in either era', async () => {
+  test('[TASK-6] for another key a task does not exist, in either era', async () => {
     const opened = await open();
     const { client } = await oldClient(opened, ANN);
     const { task } = await start(client, execute('slow'));
@@ -154,7 +154,7 @@ describe('2025-11-25', () => {
     expect(await again.getTask(task.taskId)).toMatchObject({ status: 'working' });
   });
 
-  test('[TASK-4] a tool that is no task cannot be called as one', async () => {
+  test('[TASK-4] a tool without task support cannot be called as a task', async () => {
     const opened = await open();
     const { client } = await oldClient(opened, ANN);
     const asTask = (name: string) =>
@@ -189,7 +189,7 @@ describe('2025-11-25', () => {
     await expect(bob.tasks.getTask(task.taskId)).rejects.toThrow('not found');
   });
 
-  test('[TASK-7] tasks have a limit for each key, and one that has ended gives way', async () => {
+  test('[TASK-7] tasks have a limit per key, and a finished one is dropped first', async () => {
     const opened = await open();
     const { client, tasks } = await oldClient(opened, ANN);
     const started = await Promise.all(Array.from({ length: 64 }, () => start(client, execute('slow'))));
@@ -245,7 +245,7 @@ describe('2026-07-28', () => {
   ];
 
   test.each(cases)(
-    '[TASK-8] on $path a call that takes long becomes a task, a short one does not',
+    '[TASK-8] on $path a long call becomes a task, a short one does not',
     async ({ path, of }) => {
       const opened = await open({ patienceMs: 50 });
       const client = await modernClient(opened, ANN, path);
@@ -267,7 +267,7 @@ describe('2026-07-28', () => {
     },
   );
 
-  test('[TASK-8] what it asks stands with the task, and an update answers it', async () => {
+  test('[TASK-8] its question is in the task, and an update answers it', async () => {
     const opened = await open({ patienceMs: 60_000 });
     const client = await modernClient(opened, ANN);
     const { taskId, status } = await post(opened, ANN, '/mcp', 'pml_execute', { tool: 'lab:asking' });
@@ -281,7 +281,7 @@ describe('2026-07-28', () => {
       .toMatchObject({ status: 'completed', result: { content: [{ text: 'hello Ann' }] } });
   });
 
-  test('[TASK-5] a cancelled one ends', async () => {
+  test('[TASK-5] a cancelled task ends', async () => {
     const opened = await open({ patienceMs: 0 });
     const client = await modernClient(opened, ANN);
     const { taskId } = await post(opened, ANN, '/mcp', 'pml_execute', { tool: 'lab:slow' });

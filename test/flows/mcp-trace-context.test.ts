@@ -49,7 +49,7 @@ test.each(ERAS)('[OTEL-8] a request’s trace context is kept with the run and p
   for (const { events } of traces) expect(events[0]).toMatchObject({ traceparent: OUTER });
 });
 
-test('[OTEL-8] with export on, a server is told of the span of its call', async () => {
+test('[OTEL-8] with export on, a server gets the span of its call', async () => {
   const { told, run } = await open(createMemoryTraceExporter());
   const within = await run(CODE, { traceparent: OUTER });
   const alone = await run(CODE, {});
@@ -61,7 +61,7 @@ test('[OTEL-8] with export on, a server is told of the span of its call', async 
   expect(alone.events[0]).not.toHaveProperty('traceparent');
 });
 
-test('[OTEL-8] an invalid context counts as none', async () => {
+test('[OTEL-8] an invalid context is ignored', async () => {
   const { told, run } = await open(null);
   const wrong = [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, `${OUTER}-more`, 'x'.repeat(100_000), 7];
   for (const traceparent of wrong)

@@ -33,7 +33,7 @@ function lateServer() {
 const soon = async (ms: number, signal?: AbortSignal) =>
   void (await setTimeout(ms / 1_000, undefined, signal && { signal }));
 
-test('[UP-52] a server that could not be listed is listed once it works, without any call', async () => {
+test('[UP-52] a server that could not be listed is listed once it works, without a call', async () => {
   const { server, mend } = lateServer();
   const { gateway } = await testGateway({ servers: [server], sleep: soon });
   expect(await gateway.absentServers()).toMatchObject([{ name: 'late', reason: BROKEN.message }]);

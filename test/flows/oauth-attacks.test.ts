@@ -19,7 +19,7 @@ async function tokensOf(gateway: OAuthGateway, over: Parameters<typeof connect>[
   return { ...connected, access: String(body.access_token), refresh: String(body.refresh_token) };
 }
 
-test('[OAUTH-7] a token opens the one endpoint it is for and nothing else', async () => {
+test('[OAUTH-7] a token opens its one endpoint and nothing else', async () => {
   const gateway = await oauthGateway();
   const { url } = gateway;
   const paths = ['/mcp', '/mcp/all', '/mcp/servers/desk', '/mcp/servers/shed'];
@@ -35,7 +35,7 @@ test('[OAUTH-7] a token opens the one endpoint it is for and nothing else', asyn
   }
 });
 
-test('[OAUTH-7] a client cannot let itself in further: its token is no login', async () => {
+test('[OAUTH-7] a client cannot extend its access: its token is not a login', async () => {
   const gateway = await oauthGateway();
   const { access, client, clientId } = await tokensOf(gateway);
   const headers = { authorization: `Bearer ${access}` };
@@ -46,7 +46,7 @@ test('[OAUTH-7] a client cannot let itself in further: its token is no login', a
   expect((await fetch(`${gateway.url}/login`, { method: 'POST', body: form })).status).toBe(403);
 });
 
-test('[OAUTH-7] [OAUTH-6] sessions of a client are not those of its key', async () => {
+test('[OAUTH-7] [OAUTH-6] sessions of a client are separate from those of its key', async () => {
   const gateway = await oauthGateway();
   const { key, secret } = await gateway.keyFor('agent', 'ada');
   const browser = await gateway.browser(secret);
@@ -70,7 +70,7 @@ test('[OAUTH-7] [OAUTH-6] sessions of a client are not those of its key', async 
   expect([await list(secret), await list(body.access_token)]).toEqual([200, 404]);
 });
 
-test('[OAUTH-8] a code that is used again ends what it was exchanged for', async () => {
+test('[OAUTH-8] reusing a code revokes what it was exchanged for', async () => {
   const gateway = await oauthGateway();
   const connected = await connect(gateway, await gateway.browser());
   const { body } = await connected.exchange();
@@ -80,7 +80,7 @@ test('[OAUTH-8] a code that is used again ends what it was exchanged for', async
   expect((await call(gateway.url, body.access_token)).status).toBe(401);
 });
 
-test('[OAUTH-10] no code goes to an address that is not exactly registered', async () => {
+test('[OAUTH-10] no code goes to an address that is not registered exactly', async () => {
   const gateway = await oauthGateway();
   const client = hostedClient(gateway.url);
   const { client_id } = (await client.register()).body;
@@ -111,7 +111,7 @@ test('[OAUTH-10] no code goes to an address that is not exactly registered', asy
   expect((await browser.get(both)).headers.get('location')).toBeNull();
 });
 
-test('[OAUTH-10] an address that would give codes away cannot be registered', async () => {
+test('[OAUTH-10] an address that would leak codes cannot be registered', async () => {
   const { url } = await oauthGateway();
   const client = hostedClient(url);
   for (const uri of [
@@ -136,7 +136,7 @@ test('[OAUTH-10] an address that would give codes away cannot be registered', as
   expect((await client.register({ token_endpoint_auth_method: 'client_secret_post' })).status).toBe(400);
 });
 
-test('[OAUTH-11] a code is worth nothing to another client, at another address, or without its verifier', async () => {
+test('[OAUTH-11] a code is useless to another client, at another address, or without its verifier', async () => {
   const gateway = await oauthGateway();
   const attacker = (await hostedClient(gateway.url).register({ client_name: 'Evil' })).body.client_id;
   for (const changed of [
@@ -153,7 +153,7 @@ test('[OAUTH-11] a code is worth nothing to another client, at another address, 
   }
 });
 
-test('[OAUTH-11] a code of the attacker is no use in the session of a victim, whose verifier differs', async () => {
+test('[OAUTH-11] a code of the attacker is useless in the session of a victim, whose verifier differs', async () => {
   const gateway = await oauthGateway();
   const { clientId } = await connect(gateway, await gateway.browser());
   const attacker = await connect(gateway, await gateway.browser(), { clientId });
@@ -183,7 +183,7 @@ test('[OAUTH-11] there is no authorization without PKCE by S256', async () => {
   }
 });
 
-test('[OAUTH-12] answers name their issuer, so that a client with several servers is not mixed up', async () => {
+test('[OAUTH-12] answers name their issuer, so that a client with several servers cannot mix them up', async () => {
   const gateway = await oauthGateway();
   const { back } = await connect(gateway, await gateway.browser());
   expect(back.searchParams.get('iss')).toBe(gateway.url);
@@ -213,7 +213,7 @@ test('[OAUTH-12] [OAUTH-2] no header of a request changes the addresses that ans
   expect(refused.headers.get('www-authenticate')).not.toContain('evil.example');
 });
 
-test('[OAUTH-13] no request widens what a person allowed', async () => {
+test('[OAUTH-13] no request extends what a person allowed', async () => {
   const gateway = await oauthGateway();
   const { url } = gateway;
   const own = `${url}/mcp/servers/desk`;
@@ -230,7 +230,7 @@ test('[OAUTH-13] no request widens what a person allowed', async () => {
   expect(other.body.error).toBe('invalid_target');
 });
 
-test('[OAUTH-13] what does not exist cannot be asked for', async () => {
+test('[OAUTH-13] unknown scopes and resources cannot be requested', async () => {
   const gateway = await oauthGateway();
   const { url } = gateway;
   const browser = await gateway.browser();
@@ -261,7 +261,7 @@ test('[OAUTH-13] what does not exist cannot be asked for', async () => {
     expect([resource, await errorOf({ resource })]).toEqual([resource, 'invalid_target']);
 });
 
-test('[OAUTH-13] one consent is for one endpoint: two at once are refused, and none is no default', async () => {
+test('[OAUTH-13] one consent covers one endpoint: two at once are refused, and there is no default', async () => {
   const gateway = await oauthGateway();
   const client = hostedClient(gateway.url);
   const { client_id } = (await client.register()).body;
@@ -275,7 +275,7 @@ test('[OAUTH-13] one consent is for one endpoint: two at once are refused, and n
   }
 });
 
-test('[OAUTH-19] a token is not passed on to servers', async () => {
+test('[OAUTH-19] a token is not forwarded to servers', async () => {
   const seen: string[] = [];
   const bench = await startHttpFixture({
     guard: async (request) => {
@@ -332,7 +332,7 @@ test('[OAUTH-14] a client that publishes a document needs no registration', asyn
   expect(connection?.payload).toMatchObject({ client_id: DOCUMENT, client_name: 'ChatGPT' });
 });
 
-test('[OAUTH-14] a document that is wrong, too long or elsewhere makes no client', async () => {
+test('[OAUTH-14] a document that is wrong, too long or elsewhere does not make a client', async () => {
   const replies: Record<string, () => Response> = {
     'another name': () => Response.json(documentOf({ client_id: 'https://other.example/client.json' })),
     'a secret': () => Response.json(documentOf({ client_secret: 'x' })),
@@ -368,7 +368,7 @@ test('[OAUTH-14] a document that is wrong, too long or elsewhere makes no client
     expect([id, ...(await outcome(id))]).toEqual([id, 400, null]);
 });
 
-test('[OAUTH-14] [OAUTH-17] documents are fetched from public addresses, and not without end', async () => {
+test('[OAUTH-14] [OAUTH-17] documents are fetched from public addresses only, within limits', async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;

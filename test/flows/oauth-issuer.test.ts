@@ -43,7 +43,7 @@ async function forged(
     .sign(await importJWK(key, 'ES256'));
 }
 
-test('[OAUTH-15] [OAUTH-2] a token of the issuer opens the endpoint it is for, with the key of its user', async () => {
+test('[OAUTH-15] [OAUTH-2] a token of the issuer opens its endpoint, with the key of its user', async () => {
   const { url } = await gatewayWith();
   const metadata = await fetch(`${url}/.well-known/oauth-protected-resource/mcp`);
   expect(await metadata.json()).toMatchObject({
@@ -60,7 +60,7 @@ test('[OAUTH-15] [OAUTH-2] a token of the issuer opens the endpoint it is for, w
   expect((await fetch(`${url}/.well-known/oauth-authorization-server`)).status).toBe(401);
 });
 
-test('[OAUTH-16] users without a key are refused, those of a viewer may not run, and "*" is the rest', async () => {
+test('[OAUTH-16] users without a key are refused, those with a viewer key may not run, and "*" covers the rest', async () => {
   const { url } = await gatewayWith();
   const as = async (sub: unknown) =>
     (await call(url, await forged(`${url}/mcp`, { claims: { sub } }))).status;
@@ -75,7 +75,7 @@ test('[OAUTH-16] users without a key are refused, those of a viewer may not run,
   expect(await mail({})).toBe(401);
 });
 
-test('[OAUTH-15] wrong audience, issuer, time or scope: none passes', async () => {
+test('[OAUTH-15] a wrong audience, issuer, time or scope is refused', async () => {
   const { url } = await gatewayWith({ scopes: ['tools'] });
   const now = Math.floor(Date.now() / 1_000);
   const status = async (claims: Record<string, unknown>) =>
@@ -102,7 +102,7 @@ test('[OAUTH-15] wrong audience, issuer, time or scope: none passes', async () =
   expect(narrow.headers.get('www-authenticate')).toMatch(/error="insufficient_scope".*scope="tools"/);
 });
 
-test('[OAUTH-15] unsigned tokens, confused algorithms and keys of the sender: none passes', async () => {
+test('[OAUTH-15] unsigned tokens, confused algorithms and keys of the sender are refused', async () => {
   const { url } = await gatewayWith();
   const audience = `${url}/mcp`;
   const { d: _, ...shown } = issuer.key();
@@ -147,7 +147,7 @@ test('[OAUTH-15] unsigned tokens, confused algorithms and keys of the sender: no
   expect((await call(pinned.url, await forged(`${pinned.url}/mcp`))).status).toBe(401);
 });
 
-test('[OAUTH-16] a rotated key is followed, and the old one is not accepted any more', async () => {
+test('[OAUTH-16] a rotated key is picked up, and the old one is no longer accepted', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   try {
     const { url } = await gatewayWith();
@@ -163,7 +163,7 @@ test('[OAUTH-16] a rotated key is followed, and the old one is not accepted any 
   }
 });
 
-test('[OAUTH-16] an issuer that cannot be reached, or names another, is an error of its own', async () => {
+test('[OAUTH-16] an issuer that is unreachable or names another has its own error', async () => {
   const token = (url: string) => forged(`${url}/mcp`);
   const away = await gatewayWith({ url: 'http://127.0.0.1:9' });
   const lost = await call(away.url, await token(away.url));

@@ -20,7 +20,7 @@ async function tokensOf(gateway: OAuthGateway, over: Parameters<typeof connect>[
   return { ...connected, access: String(body.access_token), refresh: String(body.refresh_token) };
 }
 
-test('[OAUTH-1] without the setting nothing of OAuth is there', async () => {
+test('[OAUTH-1] without the setting there is no OAuth', async () => {
   const gateway = await oauthGateway({ isOff: true });
   const { url } = gateway;
   for (const path of [
@@ -36,7 +36,7 @@ test('[OAUTH-1] without the setting nothing of OAuth is there', async () => {
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, null]);
 });
 
-test('[OAUTH-2] a refusal leads from the endpoint to its metadata and to the authorization server', async () => {
+test('[OAUTH-2] a refusal links the endpoint to its metadata and to the authorization server', async () => {
   const { url } = await oauthGateway();
   for (const path of ENDPOINTS) {
     for (const token of [undefined, 'made-up']) {
@@ -81,7 +81,7 @@ test('[OAUTH-3] the metadata says what the built-in server offers, and no more',
   expect(metadata).not.toHaveProperty('introspection_endpoint');
 });
 
-test('[OAUTH-5] a person sees who asks for what, and nobody else is asked', async () => {
+test('[OAUTH-5] a person sees which client asks for what, and nobody else is asked', async () => {
   const gateway = await oauthGateway();
   const client = hostedClient(gateway.url);
   const { body: registered } = await client.register({ client_name: 'Claude' });
@@ -125,7 +125,7 @@ test('[OAUTH-5] a person sees who asks for what, and nobody else is asked', asyn
   expect(back.searchParams.get('iss')).toBe(gateway.url);
 });
 
-test('[OAUTH-5] an authorization is asked for each time, whatever cookies the browser has', async () => {
+test('[OAUTH-5] authorization is asked for each time, whatever cookies the browser has', async () => {
   const gateway = await oauthGateway();
   const browser = await gateway.browser();
   const first = await connect(gateway, browser);
@@ -174,7 +174,7 @@ test('[OAUTH-6] a client acts with the key of its person, as an agent, while the
   expect(late).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
 });
 
-test('[OAUTH-6] a viewer connects nothing, and nobody but the owner lends the key of another', async () => {
+test('[OAUTH-6] a viewer cannot connect a client, and only the owner lends the key of another person', async () => {
   const gateway = await oauthGateway();
   const { key: other } = await gateway.keyFor('agent', 'bob');
   const { secret } = await gateway.keyFor('viewer', 'eve');
@@ -198,7 +198,7 @@ test('[OAUTH-6] a viewer connects nothing, and nobody but the owner lends the ke
   expect(entry).toMatchObject({ actor: 'dashboard', details: { user: 'bob', client_name: 'Claude' } });
 });
 
-test('[OAUTH-8] a refresh replaces its token, and using the old one again ends the connection', async () => {
+test('[OAUTH-8] a refresh replaces its token, and reusing the old one ends the connection', async () => {
   const gateway = await oauthGateway();
   const { client, clientId: client_id, access, refresh } = await tokensOf(gateway);
   const next = (refresh_token: string) =>
@@ -218,7 +218,7 @@ test('[OAUTH-8] a refresh replaces its token, and using the old one again ends t
   expect(await gateway.store.audit.list({ limit: 9, action: 'client_disconnected' })).toHaveLength(1);
 });
 
-test('[OAUTH-8] of many uses of a code or refresh token at once, at most one succeeds', async () => {
+test('[OAUTH-8] of many parallel uses of a code or refresh token, at most one succeeds', async () => {
   const gateway = await oauthGateway();
   const connected = await connect(gateway, await gateway.browser());
   const codes = await Promise.all(Array.from({ length: 8 }, () => connected.exchange()));
@@ -230,7 +230,7 @@ test('[OAUTH-8] of many uses of a code or refresh token at once, at most one suc
   expect(refreshed.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
 });
 
-test('[OAUTH-9] what was granted survives a restart, and no code, token or secret is stored', async () => {
+test('[OAUTH-9] grants survive a restart, and no code, token or secret is stored', async () => {
   // The next one needs the same port.
   const before = await oauthGateway({ port: await freePort() });
   const { client, clientId: client_id, access, refresh, back } = await tokensOf(before);
@@ -249,7 +249,7 @@ test('[OAUTH-9] what was granted survives a restart, and no code, token or secre
   expect((await call(after.url, next.body.access_token)).status).toBe(200);
 });
 
-test('[OAUTH-17] registrations without a grant make room for each other, and too many are refused', async () => {
+test('[OAUTH-17] registrations without a grant displace each other, and too many are refused', async () => {
   const gateway = await oauthGateway();
   const { clientId } = await tokensOf(gateway);
   const client = hostedClient(gateway.url);

@@ -52,7 +52,7 @@ function findings(text: string, pattern: RegExp): string[] {
     .toArray();
 }
 
-test('[RED-8] a value that was secret once is secret in every part of its run, also in what came before', async () => {
+test('[RED-8] a value that was secret once is secret in all of its run, including earlier parts', async () => {
   const { gateway, everything } = await office();
   const code = `
     const { session } = await mcp.crm.login({});
@@ -70,7 +70,7 @@ test('[RED-8] a value that was secret once is secret in every part of its run, a
   expect(findings(stored, /Zebra-Lemon|WmVicmEtTGVtb24t|plYnJhLUxlbW9uLT|aZWJyYS1MZW1vbi/)).toEqual([]);
 });
 
-test('[RED-8] so it is in a workflow and in a single call', async () => {
+test('[RED-8] the same holds in a workflow and in a single call', async () => {
   const { gateway, everything } = await office();
   const plan = planOf([
     { id: 'in', tool: 'crm:login', arguments: {} },
@@ -91,7 +91,7 @@ test('[RED-8] so it is in a workflow and in a single call', async () => {
 const PRIVATE = /Wilhelmina|Quartz|DE4471100|918273645/;
 
 test.each(['none', 'metadata'] as const)(
-  '[RED-9] of a tool that is recorded as %s nothing stays: not in workflows, code, pauses or what was made of it',
+  '[RED-9] a tool recorded as %s leaves nothing behind: not in workflows, code, pauses or derived data',
   async (keep) => {
     const { gateway, store, everything } = await office({
       record: [
@@ -159,7 +159,7 @@ test('[CODE-20] a run can be given less time than the sandbox allows, not more',
   ).toMatchObject({ status: 'error', error: { code: 'code_limit' } });
 });
 
-test('[RED-10] the fields of a private result are told to nobody else', async () => {
+test('[RED-10] the fields of a private result are visible to no other user', async () => {
   const who: Principal = { name: 'ann', user: 'ann', role: 'agent', keyId: 'k1' };
   const server = { name: 'hr', tools: [tool('look', () => ({ 'wilhelmina.quartz': 1 }), READS)] };
   const { gateway, store } = await testGateway({

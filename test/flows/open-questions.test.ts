@@ -15,11 +15,11 @@ const asking = (over: Partial<ReturnType<typeof settingsFor>['permissions']> = {
   permissions: { ...settingsFor([]).permissions, ask: ['desk:*'], approvalWaitMs: 0, ...over },
 });
 
-describe('where nobody can be asked', () => {
+describe('when nobody can be asked', () => {
   const patient = { approvalWaitMs: 600_000 };
   const call = { tool: 'desk:write', arguments: { path: 'a' } };
 
-  test('[APPROVE-12] a call ends at once with what to do; with somebody looking on it waits', async () => {
+  test('[APPROVE-12] a call ends at once with what to do; while somebody watches, it waits', async () => {
     const made = await testGateway({ servers: [shell], settings: asking(patient), attended: false });
     const { gateway, store } = made;
     for (const run of [
@@ -41,7 +41,7 @@ describe('where nobody can be asked', () => {
     leave();
   });
 
-  test('[APPROVE-12] a dialogue that is closed ends the wait', async () => {
+  test('[APPROVE-12] closing a dialogue ends the wait', async () => {
     const settings = asking({ ...patient, clientsDecide: true });
     const { gateway } = await testGateway({ servers: [shell], settings, attended: false });
     for (const reply of [
@@ -56,7 +56,7 @@ describe('where nobody can be asked', () => {
     }
   });
 
-  test('[APPROVE-12] a page of a person who may decide counts, a page of somebody else does not', async () => {
+  test("[APPROVE-12] a page of a person who may decide counts, another person's page does not", async () => {
     const { gateway, listener, keyFor } = await peopleGateway();
     gateway.events.attend()();
     const open = async (key: string) => {
@@ -76,7 +76,7 @@ describe('where nobody can be asked', () => {
     await expect.poll(() => gateway.events.isAttended).toBe(before);
   });
 
-  test('[APPROVE-13] a call that is repeated asks nothing new and gets the same run', async () => {
+  test('[APPROVE-13] a repeated call asks no new question and gets the same run', async () => {
     const { gateway, store } = await testGateway({
       servers: [shell],
       settings: asking(patient),
@@ -100,7 +100,7 @@ describe('where nobody can be asked', () => {
     expect((await gateway.executeTool(call, NOBODY)).status).toBe('success');
   });
 
-  test('[APPROVE-13] a question that was open before a restart is the same question', async () => {
+  test('[APPROVE-13] a question that was open before a restart stays the same question', async () => {
     const store = createMemoryStore();
     const options = { servers: [shell], store, settings: asking(), attended: false };
     const before = await testGateway(options);
@@ -148,7 +148,7 @@ describe('where nobody can be asked', () => {
   });
 });
 
-describe('approvals that stand', () => {
+describe('standing approvals', () => {
   const as = (user: string, sessionId: string | null = null): Caller => {
     const who: Principal = { name: user, user, role: 'agent', keyId: user };
     return { sessionId, who };
@@ -200,7 +200,7 @@ describe('approvals that stand', () => {
     },
   );
 
-  test('[APPROVE-15] it survives a restart, and a tool that changed asks again', async () => {
+  test('[APPROVE-15] it survives a restart, and a changed tool asks again', async () => {
     const store = createMemoryStore();
     const first = await opened(store);
     const { runId } = await first.gateway.executeTool(call('a'), as('ana'));
@@ -216,7 +216,7 @@ describe('approvals that stand', () => {
     expect(await statuses(changed.gateway, [['z', as('ana')]])).toEqual(['approval_required']);
   });
 
-  test('[APPROVE-15] a call of no session cannot be approved for one, and a denied tool stays denied', async () => {
+  test('[APPROVE-15] a call without a session cannot be approved for one, and a denied tool stays denied', async () => {
     const { gateway } = await opened();
     const { runId } = await gateway.executeTool(call('a'), as('ana'));
     await expect(

@@ -57,7 +57,7 @@ async function serve() {
   return { ask, access, url: listener.url, token };
 }
 
-test('[OP-1] an operation that is added to the table has a route, with its path and query, and an address by name', async () => {
+test('[OP-1] an operation that is added to the table has a route, with path and query, and an address by name', async () => {
   const { ask } = await serve();
   expect(await ask('/greetings/Ada?n=2')).toMatchObject({
     status: 200,
@@ -122,7 +122,7 @@ test('[OP-4] the typed client has every operation as a method, with the types of
   expect(pml.greetNobody).toBeTypeOf('function');
 });
 
-test('[OP-2] what an operation needs is what its declaration says, by every address; what is not declared is for callers who manage', () => {
+test('[OP-2] the right of an operation is the declared one, at every address; undeclared addresses require manage', () => {
   const { rightFor } = routeRights(TABLE);
   expect(rightFor('GET', '/api/greetings/Ada')).toBe('run');
   expect(rightFor('HEAD', '/api/greetings/Ada')).toBe('run');
@@ -132,7 +132,7 @@ test('[OP-2] what an operation needs is what its declaration says, by every addr
   expect(routeRights().rightFor('GET', '/api/greetings/Ada')).toBe('manage');
 });
 
-test('[OP-5] connect() finds the gateway by its data dir, or by url and token, and says what is wrong', async () => {
+test('[OP-5] connect() finds the gateway by data dir, or by url and token, and reports errors', async () => {
   const { url, token } = await serve();
   const dataDir = await temporaryDir();
   await expect(connect({ dataDir })).rejects.toMatchObject({ code: 'holder_unreachable' });
@@ -171,7 +171,7 @@ test('[OP-5] the client loads nothing but itself: no schema, no engine, no packa
   ]);
 });
 
-test('[OP-7] an operation that is marked as a tool is one, with the schemas of its input and output; it keeps its right', async () => {
+test('[OP-7] an operation marked as a tool becomes one, with its input and output schemas and its right', async () => {
   const reserved = {
     ...greet,
     name: 'reserve',
@@ -192,7 +192,7 @@ test('[OP-7] an operation that is marked as a tool is one, with the schemas of i
   expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: 'forbidden' } } });
 });
 
-test('[OP-8] "pml call" runs any operation in the process that holds the data dir, by name, and prints its answer as JSON', async () => {
+test('[OP-8] "pml call" runs any operation by name in the process that holds the data dir, and prints its answer as JSON', async () => {
   const system = { openGateway: async () => openedGateway(handMadeGateway(), TABLE) };
   const greeted = await runCommand(['call', 'greet_person', '{"name": "Ada", "times": 2}'], system);
   expect(greeted).toMatchObject({ code: 0, err: '' });
@@ -203,7 +203,7 @@ test('[OP-8] "pml call" runs any operation in the process that holds the data di
   expect(await runCommand(['call', 'greet_nobody'], system)).toMatchObject({ code: 1, out: '' });
 });
 
-test('[OP-9] [TRACE-19] answers have exactly the fields that the outputs of their operations say', async () => {
+test('[OP-9] [TRACE-19] answers have exactly the fields of the outputs of their operations', async () => {
   const write = tool('write', (args) => ({ written: args.path }));
   const permissions = { ...settingsFor([]).permissions, ask: ['disk:ask'], approvalWaitMs: 1 };
   const servers = [{ name: 'disk', tools: [write, tool('ask', () => 'yes')] }];
@@ -253,7 +253,7 @@ test('[OP-9] [TRACE-19] answers have exactly the fields that the outputs of thei
   for (const name of ['get_types', 'list_audit_entries', 'list_logins', 'log_out']) await ask(name);
 });
 
-test('[OP-11] what commands print with --json has exactly the fields of the outputs of the operations they ask', async () => {
+test('[OP-11] --json output of commands has exactly the fields of the outputs of their operations', async () => {
   const servers = [{ name: 'disk', tools: [tool('write', () => 'done'), tool('ask', () => 'yes')] }];
   const permissions = { ...settingsFor([]).permissions, ask: ['disk:ask'], approvalWaitMs: 1 };
   const { gateway } = await testGateway({ servers, settings: { permissions } });
@@ -290,7 +290,7 @@ test('[OP-11] what commands print with --json has exactly the fields of the outp
   await printed('revoke_key', ['keys', 'revoke', 'ada']);
 });
 
-test('[OP-12] what only the owner of the data folder may do is refused to every key', () => {
+test('[OP-12] actions reserved for the owner of the data folder are refused to every key', () => {
   const withRight = (wanted: Right) =>
     OPERATIONS.filter(({ right }) => right === wanted).map(({ name }) => name);
   const owners = withRight('bridge');

@@ -79,7 +79,7 @@ function parametersOf({ parametersSchema }: Capability): string[] {
   return Object.keys((parametersSchema as { properties: object }).properties);
 }
 
-test('[MINE-6] [PROOF-1] a part that jobs have in common can be called, with parameters, its wiring and its result', async () => {
+test('[MINE-6] [PROOF-1] a common part of jobs can be called, with parameters, its wiring and its result', async () => {
   const calls: string[] = [];
   const opened = await testGateway({ servers: [shop(calls)] });
   await taught(opened);
@@ -152,7 +152,7 @@ test('[MINE-7] [PROOF-1] a larger part calls the smaller one it contains', async
   expect(calls.map((call) => call.split(' ')[0])).toEqual(['find', 'order', 'track']);
 });
 
-test('[MINE-8] reads that have nothing to do with one another, and what only one job does, are not parts', async () => {
+test('[MINE-8] unrelated reads, and steps of a single job, are not parts', async () => {
   const opened = await testGateway({ servers: [shop()] });
   for (const other of ['a', 'b', 'c', 'd'])
     await run(
@@ -166,7 +166,7 @@ test('[MINE-8] reads that have nothing to do with one another, and what only one
   expect(await partsOf(opened)).toEqual([]);
 });
 
-test('[MINE-9] parts come after whole jobs in search, and in no list until somebody calls them', async () => {
+test('[MINE-9] parts come after whole jobs in search, and are listed only once somebody calls them', async () => {
   const opened = await testGateway({ servers: [shop()] });
   const { gateway } = opened;
   await taught(opened);
@@ -229,7 +229,7 @@ test('[MINE-11] a routine that calls a tool twice is suggested with two values',
   expect(Object.values(again.plan.tasks[0]!.arguments)).toEqual(['Bern', 'Kyiv']);
 });
 
-test('[MINE-12] what later jobs show to be wired is wired, and proven again', async () => {
+test('[MINE-12] wiring that later jobs reveal is added, and proven again', async () => {
   const others = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const map = {
     name: 'map',
@@ -286,7 +286,7 @@ test('[MINE-12] what later jobs show to be wired is wired, and proven again', as
   expect(parametersOf(await part())).toHaveLength(2);
 });
 
-test('[PROOF-7] [PLAN-29] a part that was given a secret is proven with the secret hidden, and nothing stores it', async () => {
+test('[PROOF-7] [PLAN-29] a part with a secret argument is proven with the secret hidden, and nothing stores it', async () => {
   const mail = {
     name: 'mail',
     tools: [

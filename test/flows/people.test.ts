@@ -15,7 +15,7 @@ const echo = (text: string, intent?: string) => ({
 });
 const WRITE = { tool: 'desk:write', arguments: { text: 'hello' } };
 
-test('[KEY-3] every route of the gateway stands in the table of rights', async () => {
+test('[KEY-3] every route of the gateway is in the table of rights', async () => {
   const { app } = await peopleGateway();
   const open = new Set(['/healthz', '/readyz', '/login']);
   const routes = app.routes.filter(({ path }) => !path.endsWith('*') && !open.has(path));
@@ -25,7 +25,7 @@ test('[KEY-3] every route of the gateway stands in the table of rights', async (
   expect(unlisted.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
 });
 
-test('[KEY-3] what a role has no right to is refused before anything happens', async () => {
+test('[KEY-3] a request without the right is refused before anything happens', async () => {
   const { ask, keyFor } = await peopleGateway();
   const keys = [await keyFor('viewer'), await keyFor('agent'), await keyFor('operator'), OWNER_TOKEN];
   const allowed = async (method: string, path: string, body?: unknown) => {
@@ -67,7 +67,7 @@ test('[KEY-4] a viewer key cannot approve', async () => {
   expect(await store.approvals.list({ runId: run_id, state: 'pending' })).toHaveLength(1);
 });
 
-test('[KEY-5] an agent key cannot approve what it asked for; an operator can, and then the agent goes on', async () => {
+test('[KEY-5] an agent key cannot approve its own request; an operator can, and then the agent continues', async () => {
   const { ask, keyFor, gateway } = await peopleGateway();
   const [agent, operator] = [await keyFor('agent'), await keyFor('operator', 'operator', 'ops')];
   const { run_id, status } = (await ask(agent, 'POST', '/api/execute', WRITE)).body;
@@ -82,7 +82,7 @@ test('[KEY-5] an agent key cannot approve what it asked for; an operator can, an
   expect(log).toMatchObject([{ actor: 'operator', action: 'approved', hash: expect.any(String) }]);
 });
 
-test('[KEY-5] another agent cannot go on with a run that is not its own', async () => {
+test('[KEY-5] another agent cannot continue a run that is not its own', async () => {
   const { ask, keyFor } = await peopleGateway();
   const [ada, bob] = [await keyFor('agent', 'ada'), await keyFor('agent', 'bob')];
   const { run_id } = (await ask(ada, 'POST', '/api/execute', WRITE)).body;
@@ -91,7 +91,7 @@ test('[KEY-5] another agent cannot go on with a run that is not its own', async 
   expect((await ask(ada, 'POST', `/api/runs/${run_id}/abort`)).body.status).toBe('aborted');
 });
 
-test('[KEY-5] what was approved for one user is not for another who asks the same', async () => {
+test('[KEY-5] an approval for one user does not apply to another user with the same call', async () => {
   const { ask, keyFor } = await peopleGateway();
   const [ada, bob, operator] = [
     await keyFor('agent', 'ada'),
@@ -157,7 +157,7 @@ test('[KEY-6] an agent key cannot read a private trace of another user: not in l
   expect(await heard(heardByAda)).toContain('salary');
 });
 
-test('[KEY-6] what is shared, as everything is by default, all may see', async () => {
+test('[KEY-6] everybody may see what is shared, which is everything by default', async () => {
   const { ask, keyFor, gateway } = await peopleGateway();
   const [ada, viewer] = [await keyFor('agent', 'ada'), await keyFor('viewer')];
   const made = (await ask(ada, 'POST', '/api/execute', echo('a', 'say a'))).body;
@@ -166,7 +166,7 @@ test('[KEY-6] what is shared, as everything is by default, all may see', async (
   expect(seen.body).toMatchObject({ owner: 'ada', visibility: 'shared', intent_text: 'say a' });
 });
 
-test('[KEY-7] a revoked key fails at once: the next request, an open stream and an MCP session', async () => {
+test('[KEY-7] a revoked key fails at once: on the next request, an open stream and an MCP session', async () => {
   const { ask, keyFor, gateway, listener } = await peopleGateway();
   const key = await keyFor('agent');
   const headers = { authorization: `Bearer ${key}` };
@@ -189,7 +189,7 @@ test('[KEY-7] a revoked key fails at once: the next request, an open stream and 
   expect((await ask(other, 'GET', '/api/stats')).status).toBe(200);
 });
 
-test('[KEY-17] a user who asks without an end waits in line and is refused at last; the others are answered', async () => {
+test('[KEY-17] a user who sends endless requests waits in a queue and is finally refused; other users are answered', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const slow = { name: 'slow', tools: [tool('wait', () => released)] };
   const { ask, keyFor, listener } = await peopleGateway({}, [slow]);
@@ -235,7 +235,7 @@ test('[KEY-8] a key appears in no log, trace or event, wherever it was put', asy
   expect(audit).not.toContain(key.slice(4));
 });
 
-test('[KEY-9] a browser session has the role of the key it was made with, and ends with it', async () => {
+test('[KEY-9] a browser session has the role of its key, and ends with it', async () => {
   const { keyFor, gateway, access, listener } = await peopleGateway();
   const key = await keyFor('viewer');
   const reply = await fetch(`${listener.url}/login`, { method: 'POST', body: new URLSearchParams({ key }) });
@@ -258,7 +258,7 @@ test('[KEY-9] a browser session has the role of the key it was made with, and en
   expect((await fetch(`${listener.url}/login`, wrong)).status).toBe(403);
 });
 
-test('[KEY-10] an MCP session is that of the key it was opened with', async () => {
+test('[KEY-10] an MCP session belongs to the key that opened it', async () => {
   const { keyFor, listener } = await peopleGateway();
   const [ada, bob] = [await keyFor('agent', 'ada'), await keyFor('agent', 'bob')];
   const post = (key: string, body: unknown, session?: string) =>
@@ -282,7 +282,7 @@ test('[KEY-10] an MCP session is that of the key it was opened with', async () =
   expect((await post(ada, list, session)).status).toBe(200);
 });
 
-test('[KEY-18] no header lets a key write into a session of others', async () => {
+test("[KEY-18] no header lets a key write into another user's session", async () => {
   const { keyFor, listener, gateway, store } = await peopleGateway();
   for (const key of [await keyFor('agent', 'bob'), OWNER_TOKEN]) {
     const client = new Client({ name: 'test', version: '1' });
@@ -298,7 +298,7 @@ test('[KEY-18] no header lets a key write into a session of others', async () =>
   expect(ofBob?.sessionId).not.toBe('session-of-ada');
 });
 
-test('[KEY-19] over MCP even the owner has the rights of an agent', async () => {
+test('[KEY-19] over MCP even the owner has only the rights of an agent', async () => {
   const { ask, keyFor, listener } = await peopleGateway();
   const { run_id } = (await ask(await keyFor('agent', 'ada'), 'POST', '/api/execute', WRITE)).body;
   const client = new Client({ name: 'test', version: '1' });
@@ -311,7 +311,7 @@ test('[KEY-19] over MCP even the owner has the rights of an agent', async () => 
   expect((await ask(OWNER_TOKEN, 'POST', `/api/runs/${run_id}/abort`)).body.status).toBe('aborted');
 });
 
-test('[KEY-11] what is learned of private runs has no words, values or code of theirs', async () => {
+test('[KEY-11] knowledge from private runs contains no words, values or code of theirs', async () => {
   const code =
     'const r = await mcp.desk.echo({text: "the salary of carol"}); return r.text.split(" ").length';
   const learn = async (traces: 'private' | 'shared') => {
@@ -333,7 +333,7 @@ test('[KEY-11] what is learned of private runs has no words, values or code of t
   expect(seen).not.toContain('carol');
 });
 
-test('[KEY-12] a call is made with the credentials of the user whose key it came with', async () => {
+test('[KEY-12] a call uses the credentials of the user whose key sent it', async () => {
   const users: (string | null)[] = [];
   const whoami = {
     definition: { name: 'whoami', inputSchema: { type: 'object' } },
@@ -355,7 +355,7 @@ test('[KEY-12] a call is made with the credentials of the user whose key it came
   expect(users).toEqual(['ada', 'ada']);
 });
 
-test('[KEY-12] a run that somebody else lets go on is still that of its user, with their credentials', async () => {
+test('[KEY-12] a run that another person continues still belongs to its user, with their credentials', async () => {
   const users: (string | null)[] = [];
   const write = {
     definition: { name: 'write', inputSchema: { type: 'object' } },

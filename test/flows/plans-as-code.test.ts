@@ -26,7 +26,7 @@ async function open() {
   return gateway;
 }
 
-test('[ASPLAN-1] any plan prints as code that gives what the plan gives', async () => {
+test('[ASPLAN-1] any plan prints as code with the same result', async () => {
   const gateway = await open();
   await fc.assert(
     fc.asyncProperty(randomPlan, async (plan) => {
@@ -39,7 +39,7 @@ test('[ASPLAN-1] any plan prints as code that gives what the plan gives', async 
   );
 });
 
-test('[ASPLAN-2] the code of a plan is read as an equivalent plan, which gives the same', async () => {
+test('[ASPLAN-2] the code of a plan is read as an equivalent plan with the same result', async () => {
   const gateway = await open();
   await fc.assert(
     fc.asyncProperty(randomPlan, async (plan) => {

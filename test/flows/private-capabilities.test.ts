@@ -4,7 +4,7 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
 import { peopleGateway } from '../support/people-gateway.ts';
 
-test('[KEY-14] [KEY-11] a capability learned of private runs is there for its user and operators alone, under whatever name it is asked for', async () => {
+test('[KEY-14] [KEY-11] a capability learned from private runs is available to its user and operators only, under any of its names', async () => {
   const { ask, keyFor, gateway, listener } = await peopleGateway({ sharing: { traces: 'private' } });
   const [ada, bob] = [await keyFor('agent', 'ada'), await keyFor('agent', 'bob')];
   const [operator, viewer] = [await keyFor('operator', 'olga'), await keyFor('viewer', 'vera')];

@@ -66,7 +66,7 @@ return { name: '${name}', tickets: tickets.slice(0, ${most}), at: Date.now(), di
 
 const found = async (slug: string) => await gateway.capabilities.show(slug);
 
-test('[PROOF-1] a routine is active once it does again what its own runs recorded, with clock and dice', async () => {
+test('[PROOF-1] a routine is active once it repeats what its own runs recorded, with clock and random numbers', async () => {
   await run(TICKETS('Ada', 5), 'list the tickets of a user');
   expect((await found('list_tickets')).state).toBe('candidate');
   expect((await found('list_tickets')).evidence.proof).toBeUndefined();
@@ -121,7 +121,7 @@ test('[PROOF-2] every admitted routine is the same in each of eight replays', as
   }
 });
 
-test('[PROOF-1] one that does not do it again stays a candidate, and says why', async () => {
+test('[PROOF-1] one that does not repeat its runs stays a candidate, and says why', async () => {
   const helper = (most: number) => `
 const { tickets } = await mcp.desk.list_tickets({ user: 'user-${most}' });
 return tickets.map((ticket) => ticket + '!').slice(0, ${most});`;
@@ -142,7 +142,7 @@ return tickets.map((ticket) => ticket + '!').slice(0, ${most});`;
   await gateway.capabilities.forget(stuck.slug);
 });
 
-test('[PROOF-3] a routine of which no run was recorded in full is admitted as before, and said to be unproven', async () => {
+test('[PROOF-3] a routine without a fully recorded run is admitted as before, and marked unproven', async () => {
   for (let i = 0; i < 2; i++)
     await run(
       'const { password } = await mcp.desk.secret({}); return password.split("-").map((word) => word.length);',
@@ -215,7 +215,7 @@ describe('on the command line', () => {
   });
 });
 
-test('[PROOF-6] after a change of a tool, the reason of the quarantine says whether recorded runs still work', async () => {
+test('[PROOF-6] after a change of a tool, the quarantine reason says whether recorded runs still work', async () => {
   const tickets = DESK.tools.find(({ definition }) => definition.name === 'list_tickets')!;
   Object.assign(tickets.definition, { description: 'the same in other words' });
   await gateway.restart('desk');
@@ -232,7 +232,7 @@ test('[PROOF-6] after a change of a tool, the reason of the quarantine says whet
   expect(evidence.retested).toContain('desk:list_tickets no longer takes what it was given');
 });
 
-test('[PROOF-1] nobody else sees it: a proof leaves no run behind', async () => {
+test('[PROOF-1] a proof leaves no trace behind', async () => {
   const all = await opened.store.traces.list({ limit: 1_000 });
   expect(all.filter(({ origin }) => origin === 'replay')).toEqual([]);
 });

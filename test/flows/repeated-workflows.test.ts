@@ -101,7 +101,7 @@ const calls = ({ events }: ExecutionTrace) =>
     .map(({ node, args, outcome }) => canonicalJson([node, args, outcome?.success, outcome?.result]));
 
 describe('a workflow', () => {
-  test('[TAPE-8] is the same each time on its cassette, with programs, lists, conditions and repeated attempts', async () => {
+  test('[TAPE-8] gives the same result each time on its cassette, with programs, lists, conditions and retries', async () => {
     const trace = await recorded(PLAN);
     const states = (trace.taskResults as { id: string; status: string }[]).map(({ status }) => status);
     expect(states).toEqual(['success', 'success', 'success', 'success', 'success', 'skipped', 'success']);
@@ -114,7 +114,7 @@ describe('a workflow', () => {
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('Equal: ') });
   });
 
-  test('[TAPE-8] that is not the same names the task or the call', async () => {
+  test('[TAPE-8] that differs names the task or the call', async () => {
     const trace = await recorded(PLAN);
     const tampered = (change: (task: Record<string, unknown>) => object | null) =>
       (trace.taskResults as Record<string, unknown>[]).map((one) => ({ ...one, ...change(one) }));
@@ -167,7 +167,7 @@ describe('a workflow', () => {
     expect(asked).toEqual([]);
   });
 
-  test('[FORK-7] is run again from one of its calls: what came before is answered from the trace', async () => {
+  test('[FORK-7] is rerun from one of its calls: earlier calls are answered from the trace', async () => {
     const trace = await recorded(PLAN);
     const forked = async (fork: ForkRequest) => {
       const run = await gateway.forkRun(trace, fork, NOBODY);
@@ -202,7 +202,7 @@ describe('a workflow', () => {
   });
 });
 
-test('[TAPE-10] an earlier result that a program read is kept with the trace, and read again in a replay', async () => {
+test('[TAPE-10] an earlier result that a program read is stored with the trace, and read again in a replay', async () => {
   const code = `
 const big = await mcp.pml.read_result({ id: 'r1' });
 let failure; try { await mcp.pml.read_result({ id: 'none' }) } catch (error) { failure = [error.code, error.message] }
@@ -231,7 +231,7 @@ return { n, big, failure, now: Date.now() };`;
   expect(await refused(replayed(hidden))).toContain('it read an earlier result, which was not recorded');
 });
 
-test('[TAPE-10] nothing of it is kept where results of some tool are not to be', async () => {
+test('[TAPE-10] nothing of it is stored where results of a tool must not be', async () => {
   const record = [{ tools: 'lab:secret', keep: 'metadata' as const }];
   const opened = await openTestGateway({ servers: [LAB], settings: { record } });
   const code = "const { n } = await mcp.pml.read_result({ id: 'r1' }); return n > 40;";

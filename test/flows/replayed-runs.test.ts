@@ -116,7 +116,7 @@ describe('on the cassette', () => {
     expect({ asked, traces: await store.traces.count() }).toEqual(before);
   });
 
-  test('[TAPE-1] it is the same after export and import, where there is neither server nor tool', async () => {
+  test('[TAPE-1] it is the same after export and import, without any server or tool', async () => {
     const code = 'const p = await mcp.shop.price({ item: args.item }); return [p, Date.now()];';
     const { trace } = await recorded(code, { item: 'tea' });
     const elsewhere = JSON.stringify(traceToWire(trace)).replaceAll('shop', 'closed');
@@ -159,7 +159,7 @@ describe('on the cassette', () => {
     expect(asked).toEqual(['price']);
   });
 
-  test('[TAPE-2] calls in another order are a difference, unless they were made at once', async () => {
+  test('[TAPE-2] a different order of calls is a difference, unless they were parallel', async () => {
     const { trace } = await recorded(
       'await mcp.shop.price({ item: "a" }); await mcp.shop.stock({ item: "b" })',
     );
@@ -191,7 +191,7 @@ describe('on the cassette', () => {
     }
   });
 
-  test('[TAPE-4] a trace that does not hold enough is refused, and told why', async () => {
+  test('[TAPE-4] an incomplete trace is refused with the reason', async () => {
     const { trace } = await recorded('await mcp.shop.price({ item: "tea" }); return 1');
     const refused = async (more: Partial<ExecutionTrace>) => {
       const error = await against(await altered(trace, more)).catch((thrown: unknown) => thrown);
@@ -229,7 +229,7 @@ describe('on the cassette', () => {
 });
 
 describe('live', () => {
-  test('[TAPE-6] a run that only read is made again as a replay; what changed is told, unless it may change', async () => {
+  test('[TAPE-6] a read-only run is repeated as a replay; changes are reported, except in fields that may change', async () => {
     const { trace } = await recorded(
       'const p = await mcp.shop.price({ item: "tea" }); return [p.item, Math.random()]',
     );
@@ -260,7 +260,7 @@ describe('live', () => {
   });
 });
 
-test('[TAPE-7] "pml replay" says whether a run is equal, and exits with 1 and the first difference if not', async () => {
+test('[TAPE-7] "pml replay" says whether a run is equal; if not, it exits with 1 and the first difference', async () => {
   const { trace } = await recorded('await mcp.shop.price({ item: "tea" }); return 1');
   const system = { openGateway: async () => openedGateway(gateway) };
   expect(await runCommand(['replay', trace.id], system)).toMatchObject({

@@ -40,7 +40,7 @@ for (const [where, open] of [
   ['in memory', async () => createMemoryStore()],
   ['embedded', () => temporaryStore()],
 ] as const) {
-  test(`[GROW-1] ${where}: raw traces go after their time; the graph stays, and a rebuild gives the same`, async () => {
+  test(`[GROW-1] ${where}: raw traces expire; the graph stays, and a rebuild gives the same`, async () => {
     const store = await open();
     const { gateway } = await testGateway({ servers: SERVERS, store });
     const work = async (times: number) => {
@@ -69,7 +69,7 @@ for (const [where, open] of [
     expect({ ...(await store.graph.read()), cursor: 0 }).toEqual({ ...more, cursor: 0 });
   });
 
-  test(`[GROW-2] ${where}: suggestions go with the traces; what people took out of them is still known`, async () => {
+  test(`[GROW-2] ${where}: suggestions expire with the traces; what people removed from them is still known`, async () => {
     const store = await open();
     const { gateway } = await testGateway({ servers: SERVERS, store });
     const ids: string[] = [];

@@ -28,7 +28,7 @@ function desk() {
   return [{ name: 'desk', tools }];
 }
 
-test('[VERDICT-1] what a person says of a run is kept with it, by whom and why, and can be taken back', async () => {
+test('[VERDICT-1] a verdict on a run is stored with it, with who and why, and can be withdrawn', async () => {
   const { gateway, ask, keyFor } = await peopleGateway();
   const operator = await keyFor('operator', 'ada');
   const agent = await keyFor('agent', 'bot');
@@ -68,7 +68,7 @@ test('[VERDICT-2] a run that a person called bad is not suggested again, until a
   expect(await toolsFor()).toBe(1);
 });
 
-test('[VERDICT-3] a run is compared with the last one of its kind that did what was wanted', async () => {
+test('[VERDICT-3] a run is compared with the last good run of its kind', async () => {
   let isBroken = false;
   const servers = [
     {
@@ -104,7 +104,7 @@ test('[VERDICT-3] a run is compared with the last one of its kind that did what 
   expect(await get(first)).toEqual({ trace_id: null, same: null });
 });
 
-test('[CALLS-3] over HTTP, calls of a private run are rows for its owner and for those who may see all', async () => {
+test('[CALLS-3] over HTTP, calls of a private run are rows only for its owner and for those who may see everything', async () => {
   const { gateway, ask, keyFor } = await peopleGateway({ sharing: { traces: 'private' } });
   const [bot, eve, ada] = [
     await keyFor('agent', 'bot'),

@@ -111,7 +111,7 @@ test('[TEAM-6] capabilities learned, renamed, quarantined and forgotten by one a
   await expect.poll(() => slugs(b)).toEqual([]);
 });
 
-test('[TEAM-7] one gateway trains on the runs of all; the others use what it learned, and another takes over', async () => {
+test('[TEAM-7] one gateway trains on the runs of all; the others use its model, and another takes over', async () => {
   const [a, b] = (await teamOf(2)) as [Member, Member];
   expect([a.trainerLock.isHeld(), b.trainerLock.isHeld()]).toEqual([true, false]);
   await work(b.gateway, 0, 41);
@@ -131,7 +131,7 @@ test('[TEAM-7] one gateway trains on the runs of all; the others use what it lea
   expect((await b.gateway.learning.train()).model?.runs).toBe(41);
 });
 
-test('[TEAM-14] the gateway that trains learns plans and next steps; those that are asked use what it stored', async () => {
+test('[TEAM-14] the training gateway learns plans and next steps; the others use what it stored', async () => {
   const [a, b] = (await teamOf(2)) as [Member, Member];
   await work(b.gateway, 0, 41, true);
   const keptBy = async (what: string) => (await b.store.rankerParams.list(`${what} by words/256`, 9)).length;
@@ -154,7 +154,7 @@ test('[TEAM-14] the gateway that trains learns plans and next steps; those that 
   await expect.poll(learnedFrom).toBeGreaterThan(60);
 });
 
-test('[TEAM-8] a call that waits for a person goes on when they answer at another gateway, and all are told', async () => {
+test('[TEAM-8] a call that waits for a person continues when they answer at another gateway, and all are notified', async () => {
   const [a, b] = (await teamOf(2)) as [Member, Member];
   const heard: string[] = [];
   b.gateway.events.follow(({ event }) => heard.push(event.type));

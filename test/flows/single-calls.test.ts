@@ -116,7 +116,7 @@ test('[JOB-1] calls made one at a time for an intent are learned as one job', as
   expect(names).toHaveLength(2);
 });
 
-test('[JOB-1] two sessions that take turns are two jobs', async () => {
+test('[JOB-1] two interleaved sessions are two jobs', async () => {
   const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   for (let i = 0; i < 4; i++) {
     const mine = job(opened, PEOPLE[i]!, `mine-${i}`);
@@ -138,7 +138,7 @@ test('[JOB-1] the same job again in one session is another job', async () => {
   await expectLearned(opened, 8);
 });
 
-test('[JOB-2] without an intent, the time between and the values decide', async () => {
+test('[JOB-2] without an intent, time gaps and values decide', async () => {
   const opened = await testGateway({
     servers: [desk()],
     settings: { learning: { enabled: true, segmentGapMs: GAP_MS } },
@@ -163,7 +163,7 @@ test('[JOB-2] without an intent, the time between and the values decide', async 
   expect((await edgesOf(opened)).join()).not.toContain('ring_bell');
 });
 
-test('[JOB-3] rebuilding the graph gives the same', async () => {
+test('[JOB-3] rebuilding the graph gives the same jobs', async () => {
   const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   for (let i = 0; i < 3; i++) for (const call of job(opened, PEOPLE[i]!, 'session')) await call();
   await opened.gateway.settled();
@@ -197,7 +197,7 @@ test('[JOB-4] another user’s private calls are never part of a job', async () 
   expect(await opened.gateway.capabilities.list()).toEqual([]);
 });
 
-test('[NEXT-9] capabilities and tools are accepted by every name they go by, and unknown names are refused', async () => {
+test('[NEXT-9] capabilities and tools are accepted under all their names, and unknown names are refused', async () => {
   const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   const { gateway } = opened;
   const intent = 'open a ticket about the broken printer and ring the bell';
@@ -225,7 +225,7 @@ return await mcp.desk.create_ticket({ user: user.id, title: 'Broken' });`;
   });
 });
 
-test('[NEXT-10] a call by itself does not show that nothing comes after it', async () => {
+test('[NEXT-10] a single call does not show that nothing follows it', async () => {
   const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   for (let i = 0; i < 4; i++)
     await opened.gateway.executeTool(
@@ -237,7 +237,7 @@ test('[NEXT-10] a call by itself does not show that nothing comes after it', asy
   expect(next.map(({ node }) => node)).not.toContain('done');
 });
 
-test('[SUGG-2] single calls settle what was suggested once their job is over', async () => {
+test('[SUGG-2] single calls settle a suggestion once their job is over', async () => {
   const opened = await testGateway({ servers: [desk()], settings: PATIENT });
   const { gateway } = opened;
   const ring = (sessionId: string) =>

@@ -63,7 +63,7 @@ const WORK = planOf([
   },
 ]);
 
-test('[PLAN-13] what was run once for an intent is suggested again: its tools, its order, its values', async () => {
+test('[PLAN-13] a run for an intent is suggested again: its tools, its order, its values', async () => {
   const { servers, written } = disk();
   const { gateway } = await testGateway({ servers });
   const before = await gateway.suggest(INTENT);
@@ -101,7 +101,7 @@ test('[PLAN-17] where no past run is near, search suggests', async () => {
   expect(await gateway.suggest('   ')).toMatchObject({ plan: { tasks: [], inputs: [] }, confidence: 0 });
 });
 
-test('[PLAN-14] a plan that was changed before it ran is suggested as it ran; failures lower its confidence', async () => {
+test('[PLAN-14] a plan that was edited before it ran is suggested as it ran; failures lower its confidence', async () => {
   const { servers } = disk();
   const { gateway } = await testGateway({ servers });
   await gateway.executeWorkflow(WORK, INTENT, NOBODY);
@@ -141,7 +141,7 @@ test('[PLAN-13] runs that failed are not suggested again', async () => {
   expect((await gateway.suggest('dance')).plan.tasks[0]).toMatchObject({ tool: 'fun:dance' });
 });
 
-test('[PLAN-9] a capability that did it more reliably is suggested in place of its tools', async () => {
+test('[PLAN-9] a more reliable capability is suggested in place of its tools', async () => {
   const { servers } = disk();
   const capability = readyCapability({
     slug: 'summarise_reports',
@@ -156,7 +156,7 @@ test('[PLAN-9] a capability that did it more reliably is suggested in place of i
   expect(plan.tasks).toMatchObject([{ id: 't1', capability: 'summarise_reports', dependsOn: [] }]);
 });
 
-test('[PLAN-19] what was run a moment ago is known, though a training does not end', async () => {
+test('[PLAN-19] a run is known at once, even while a training does not end', async () => {
   const { servers } = disk();
   const release = Promise.withResolvers<void>();
   const trainer = createMemoryTrainer({ embedding: 'words/256', dimension: 256, seed: 1 });

@@ -40,7 +40,7 @@ async function farm(store: Store = createMemoryStore(), settings: Partial<Settin
   return { gateway, store, run };
 }
 
-test('[SUGG-1] a run that names its suggestion settles it: accepted as it was', async () => {
+test('[SUGG-1] a run that names its suggestion settles it: accepted unchanged', async () => {
   const { gateway, store, run } = await farm();
   await run(WORK, null, INTENT, { sessionId: 'another' });
   const first = await gateway.suggest(INTENT, AGENT);
@@ -52,7 +52,7 @@ test('[SUGG-1] a run that names its suggestion settles it: accepted as it was', 
   expect((await store.runs.get(runId))?.intentText).toBe(INTENT);
 });
 
-test('[SUGG-1] or edited, with what is different', async () => {
+test('[SUGG-1] or edited, with the differences', async () => {
   const { gateway, store, run } = await farm();
   await run(WORK, null, INTENT, { sessionId: 'another' });
   const { id, plan } = await gateway.suggest(INTENT, AGENT);
@@ -67,7 +67,7 @@ test('[SUGG-1] or edited, with what is different', async () => {
   });
 });
 
-test('[SUGG-2] a run that waited for a person in between is seen as a whole', async () => {
+test('[SUGG-2] a run that waited for a person in between counts as a whole', async () => {
   const { permissions } = settingsFor([]);
   const asking = { permissions: { ...permissions, ask: ['farm:post'], approvalWaitMs: 1 } };
   const { gateway, store } = await farm(createMemoryStore(), asking);
@@ -84,7 +84,7 @@ test('[SUGG-2] a run that waited for a person in between is seen as a whole', as
   expect((await store.suggestions.get(id!))?.outcome).toMatchObject({ verdict: 'accepted', left: [] });
 });
 
-test('[SUGG-2] a suggestion is rejected by who says so, once', async () => {
+test('[SUGG-2] a suggestion is rejected explicitly, once', async () => {
   const { gateway, store, run } = await farm();
   await run(WORK, null, INTENT, { sessionId: 'another' });
   const { id } = await gateway.suggest(INTENT, AGENT);
@@ -96,7 +96,7 @@ test('[SUGG-2] a suggestion is rejected by who says so, once', async () => {
   });
 });
 
-test('[SUGG-2] a run of the same session and intent shows what became of what was suggested', async () => {
+test('[SUGG-2] a run with the same session and intent settles the suggestion', async () => {
   const { gateway, store, run } = await farm();
   await run(WORK, null, INTENT, { sessionId: 'another' });
   const outcomeOf = async (id: string | null) => (await store.suggestions.get(id!))?.outcome;
@@ -119,7 +119,7 @@ test('[SUGG-2] a run of the same session and intent shows what became of what wa
   expect(await outcomeOf(again.id)).toMatchObject({ verdict: 'accepted', runId: ran.runId });
 });
 
-test('[SUGG-3] [SUGG-4] what is taken out is suggested less and then no more, also by the next gateway; all is counted', async () => {
+test('[SUGG-3] [SUGG-4] removed tools are suggested less and then no more, also by the next gateway; all outcomes are counted', async () => {
   const store = createMemoryStore();
   const { gateway, run } = await farm(store);
   for (let times = 0; times < 3; times++) await run(WORK, null, INTENT, { sessionId: 'another' });

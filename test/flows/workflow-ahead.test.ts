@@ -69,7 +69,7 @@ const read = (more: Partial<LooseTask> = {}): LooseTask => ({
   ...more,
 });
 
-test('[FLOW-29] while a task takes its time, the next one reads ahead; reached with the same arguments, its result is used', async () => {
+test('[FLOW-29] while a task runs, the next one reads ahead; if reached with the same arguments, its result is used', async () => {
   const { gateway, store, calls, seenStates, run, letGo } = await shelf();
   const running = run([find, read({ when: '${find.name}' })]);
   await expect.poll(() => calls).toEqual(['find', 'read atlas']);
@@ -96,7 +96,7 @@ test('[FLOW-29] while a task takes its time, the next one reads ahead; reached w
   expect(trace?.executedPath).toEqual(['shelf:find', 'shelf:read']);
 });
 
-test('[FLOW-33] what is not needed is discarded, and was no part of the run', async () => {
+test('[FLOW-33] an unneeded result is discarded, and is not part of the run', async () => {
   const { gateway, store, calls, run, finds, letGo } = await shelf();
   finds({ name: null });
   const running = run([find, read({ when: '${find.name}' })]);
@@ -109,7 +109,7 @@ test('[FLOW-33] what is not needed is discarded, and was no part of the run', as
   expect(trace?.executedPath).toEqual(['shelf:find']);
 });
 
-test('[FLOW-30] arguments are guessed by what the same work gave last time; a wrong guess changes nothing', async () => {
+test('[FLOW-30] arguments are guessed from the last run of the same work; a wrong guess changes nothing', async () => {
   const { gateway, calls, run, finds, letGo } = await shelf();
   const chain = [find, read({ arguments: { name: '${find.name}' } })];
   letGo();
@@ -130,7 +130,7 @@ test('[FLOW-30] arguments are guessed by what the same work gave last time; a wr
   expect((await gateway.stats()).speculation).toEqual({ started: 2, used: 1 });
 });
 
-test("[FLOW-30] nobody's calls are guessed by what another's gave", async () => {
+test('[FLOW-30] calls are never guessed from results of another user', async () => {
   const { gateway, calls, run, finds, letGo } = await shelf();
   const as = (user: string): Caller => ({
     sessionId: null,
@@ -148,7 +148,7 @@ test("[FLOW-30] nobody's calls are guessed by what another's gave", async () => 
   expect((await gateway.stats()).speculation).toEqual({ started: 1, used: 1 });
 });
 
-test('[FLOW-31] nothing runs ahead that is not marked read-only, asks, or comes after what may change something', async () => {
+test('[FLOW-31] nothing runs ahead that is not read-only, asks, or follows a possible change', async () => {
   const asking = { ...permissions, ask: ['shelf:peek'], approvalWaitMs: 1 };
   const { calls, run, letGo } = await shelf({ permissions: asking, workflow: { speculation: 8 } });
   const after = (id: string, name: string, more: Partial<LooseTask> = {}): LooseTask => ({
@@ -171,7 +171,7 @@ test('[FLOW-31] nothing runs ahead that is not marked read-only, asks, or comes 
   expect((await running).status).toBe('approval_required');
 });
 
-test('[FLOW-29] while a person is asked, what comes after a question that changes nothing reads ahead', async () => {
+test('[FLOW-29] while a person is asked, tasks after a question that changes nothing read ahead', async () => {
   const asking = { ...permissions, ask: ['shelf:peek'], approvalWaitMs: 60_000 };
   const { gateway, store, calls, run } = await shelf({ permissions: asking, workflow: { speculation: 8 } });
   const running = run([{ id: 'peek', tool: 'shelf:peek' }, read({ dependsOn: ['peek'] })]);
@@ -194,7 +194,7 @@ test('[FLOW-29] while an agent decides about the next layer, that layer reads ah
   expect(calls).toEqual(['find', 'read atlas']);
 });
 
-test('[FLOW-32] a budget bounds what runs ahead in one run; it is nothing unless the configuration says so', async () => {
+test('[FLOW-32] a budget limits what runs ahead in one run; it is zero unless configured', async () => {
   const items = ['one', 'two', 'three', 'four'];
   const many = read({ forEach: items, arguments: { name: '${item}' } });
   for (const [settings, ahead] of [

@@ -9,7 +9,7 @@ import { planOf } from '../support/workflow-plan.ts';
 const { permissions } = settingsFor([]);
 const pending = (approvals: readonly Approval[]) => approvals.filter(({ state }) => state === 'pending');
 
-test('[FLOW-15] all that a layer asks is asked at once, with the exact arguments, and the rest goes on meanwhile', async () => {
+test('[FLOW-15] all questions of a layer are asked at once, with the exact arguments, and the rest continues meanwhile', async () => {
   const { gateway, done, run } = await office();
   const paused = await run([
     read('look', 'a'),
@@ -42,7 +42,7 @@ test('[FLOW-15] all that a layer asks is asked at once, with the exact arguments
   expect(done).toEqual([{ path: 'of a' }, { path: 'b' }, { path: 'of a' }]);
 });
 
-test('[FLOW-15] what was approved runs and what was not goes on waiting, without being asked about again', async () => {
+test('[FLOW-15] approved tasks run and others keep waiting, without being asked about again', async () => {
   const { gateway, store, done, run } = await office();
   const { runId, approvals } = await run([write('one', 'a'), write('two', 'b')]);
   const two = approvals.find(({ arguments: args }) => (args as JsonObject).path === 'b');
@@ -56,7 +56,7 @@ test('[FLOW-15] what was approved runs and what was not goes on waiting, without
   expect(await store.approvals.list({ runId })).toHaveLength(2);
 });
 
-test('[FLOW-15] a decision made while the run waits lets it go on', async () => {
+test('[FLOW-15] a decision made while the run waits lets it continue', async () => {
   const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
   const { gateway, store, done, run } = await office(createMemoryStore(), patient);
   const running = run([write('one', 'a'), write('two', 'b')]);
@@ -73,7 +73,7 @@ test('[FLOW-15] a decision made while the run waits lets it go on', async () => 
   expect(done).toEqual([{ path: 'a' }]);
 });
 
-test('[FLOW-23] a client that gives up waiting for a person leaves the run to be taken up', async () => {
+test('[FLOW-23] a client that stops waiting for a person leaves a run that can be resumed', async () => {
   const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
   const { gateway, store, done } = await office(createMemoryStore(), patient);
   const leaving = new AbortController();
@@ -89,7 +89,7 @@ test('[FLOW-23] a client that gives up waiting for a person leaves the run to be
   expect(await store.approvals.list({})).toHaveLength(1);
 });
 
-test('[FLOW-15] a run that waits for a person from the start is there to be seen, and is held as long as it waits', async () => {
+test('[FLOW-15] a run that waits for a person from the start is visible, and is held as long as it waits', async () => {
   const memory = createMemoryStore();
   const renewals: boolean[] = [];
   const renew: Store['runs']['renew'] = async (...lease) => {
@@ -113,7 +113,7 @@ test('[FLOW-15] a run that waits for a person from the start is there to be seen
   await gateway.close();
 });
 
-test('[FLOW-2] a plan with a tool that is denied is refused before anything runs', async () => {
+test('[FLOW-2] a plan with a denied tool is refused before anything runs', async () => {
   const denying = { permissions: { ...permissions, deny: ['disk:write'] } };
   const { store, run } = await office(createMemoryStore(), denying);
   await expect(run([read('a', 'a'), write('b', 'b')])).rejects.toThrow(
@@ -166,7 +166,7 @@ test('[FLOW-15] [FLOW-18] the items of a list are asked about, rejected and edit
   expect(done.map(({ path }) => path).sort()).toEqual(['a', 'c', 'x']);
 });
 
-test('[FLOW-16] whatever an agent asks for, it cannot approve its own call', async () => {
+test('[FLOW-16] whatever an agent requests, it cannot approve its own call', async () => {
   const { gateway, store, done, run } = await office();
   const { runId, approvals } = await run([write('one', 'a')]);
   for (const action of ['status', 'continue', 'resume'] as const) {
@@ -188,7 +188,7 @@ test('[FLOW-16] whatever an agent asks for, it cannot approve its own call', asy
   expect((await store.approvals.get(id))?.state).toBe('pending');
 });
 
-test('[FLOW-17] what a person rejects fails with what depends on it, and the rest goes on', async () => {
+test('[FLOW-17] a rejected task fails with its dependents, and the rest continues', async () => {
   const { gateway, done, run } = await office();
   const { runId, approvals } = await run([
     write('one', 'a'),
@@ -212,7 +212,7 @@ test('[FLOW-17] what a person rejects fails with what depends on it, and the res
   expect(done).toEqual([{ path: 'b' }]);
 });
 
-test('[FLOW-18] a person may put other arguments in place: another hash, another approval, another call', async () => {
+test('[FLOW-18] a person may edit the arguments: another hash, another approval, another call', async () => {
   const { gateway, store, done, run } = await office();
   const { runId, approvals } = await run([write('one', 'a'), read('after', '${one.written}')]);
   const edit = { arguments: { path: 'b' }, by: 'ana' };
@@ -231,7 +231,7 @@ test('[FLOW-18] a person may put other arguments in place: another hash, another
   await expect(gateway.editCall(runId, edit)).rejects.toThrow(/waits for a decision/);
 });
 
-test('[FLOW-18] a single call that waits can be edited as well; code and several at once are told apart', async () => {
+test('[FLOW-18] a single waiting call can be edited too; code cannot, and of several calls one must be named', async () => {
   const { gateway, done, run } = await office();
   const call = await gateway.executeTool({ tool: 'disk:write', arguments: { path: 'a' } }, AGENT);
   await gateway.editCall(call.runId, { arguments: { path: 'b' }, by: 'ana' });
@@ -246,7 +246,7 @@ test('[FLOW-18] a single call that waits can be edited as well; code and several
   await expect(gateway.editCall(code.runId, edit)).rejects.toThrow(/is not a tool call/);
 });
 
-test('[FLOW-15] code of a plan that waits goes on where it stood once it is approved', async () => {
+test('[FLOW-15] code of a waiting plan continues where it stopped once it is approved', async () => {
   const { gateway, done, run } = await office();
   const code = `
     const { text } = await mcp.disk.read({ path: String(args.n) });
@@ -264,7 +264,7 @@ test('[FLOW-15] code of a plan that waits goes on where it stood once it is appr
   expect(done).toEqual([{ path: 'of 7' }]);
 });
 
-test('[FLOW-19] a run is given up while it waits and while it runs: nothing more begins', async () => {
+test('[FLOW-19] a run is aborted while it waits and while it runs: nothing more starts', async () => {
   const { gateway, store, done, run } = await office();
   const { runId } = await run([write('one', 'a')]);
   expect((await gateway.continueRun(runId, 'abort', AGENT)).status).toBe('aborted');
@@ -283,7 +283,7 @@ test('[FLOW-19] a run is given up while it waits and while it runs: nothing more
   expect(done).toEqual([]);
 });
 
-test('[FLOW-20] where the plan says so the agent decides after each layer: go on, or plan anew from what is done', async () => {
+test('[FLOW-20] if the plan says so, the agent decides after each layer: continue, or replan from what is done', async () => {
   const { gateway, store, run } = await office();
   const tasks = [read('a', 'a'), read('b', '${a.text}'), read('c', '${b.text}')];
   const first = await run(tasks, { decide: 'layers' });
@@ -307,7 +307,7 @@ test('[FLOW-20] where the plan says so the agent decides after each layer: go on
   expect((await run([read('a', 'a')], { decide: 'layers' })).status).toBe('success');
 });
 
-test('[FLOW-21] what tasks did, what people decided and what the agent decided is kept with the run', async () => {
+test('[FLOW-21] task results and the decisions of people and the agent are stored with the run', async () => {
   const { gateway, store, run } = await office();
   const { runId } = await run([read('a', 'a'), write('b', 'b'), write('c', 'c')]);
   await gateway.settled();
@@ -339,7 +339,7 @@ test('[FLOW-21] what tasks did, what people decided and what the agent decided i
   });
 });
 
-test('[FLOW-24] reading and code that calls nothing never ask, not even of the careful', async () => {
+test('[FLOW-24] reads and code without calls never ask, not even under the careful profile', async () => {
   const careful = { permissions: { ...permissions, profile: 'careful' as const, approvalWaitMs: 1 } };
   const { store, run } = await office(createMemoryStore(), careful);
   const over = await run([read('a', 'a'), { id: 'b', code: 'return deps.a.text.length', dependsOn: ['a'] }]);

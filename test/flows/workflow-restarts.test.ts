@@ -7,7 +7,7 @@ import { planOf } from '../support/workflow-plan.ts';
 
 const { permissions } = settingsFor([]);
 
-test('[FLOW-25] a gateway that ends while a person is asked asks no second time', async () => {
+test('[FLOW-25] a gateway that ends while a person is asked does not ask again', async () => {
   const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
   const first = await office(createMemoryStore(), patient);
   const running = first.run([write('a', 'a')]);
@@ -22,7 +22,7 @@ test('[FLOW-25] a gateway that ends while a person is asked asks no second time'
   expect([first.done, second.done]).toEqual([[], [{ path: 'a' }]]);
 });
 
-test('[FLOW-13] whether what may have run runs again is decided for exactly that call, once', async () => {
+test('[FLOW-13] a person decides for exactly that call, once, whether a call that may have run runs again', async () => {
   const { gateway, store, done, run } = await office(createMemoryStore(), {
     permissions: { ...permissions, approvalWaitMs: 1 },
   });
@@ -55,7 +55,7 @@ test('[FLOW-13] whether what may have run runs again is decided for exactly that
   expect(done).toEqual([{ path: 'b' }]);
 });
 
-test('[FLOW-13] a single call that was under way is asked about like a task, and made as it was asked', async () => {
+test('[FLOW-13] a single call that was active is asked about like a task, and made as it was requested', async () => {
   const first = await office(createMemoryStore(), ASKING);
   const { store } = first;
   const call = { tool: 'disk:write', arguments: { path: '${HOME}' } };
@@ -74,7 +74,7 @@ test('[FLOW-13] a single call that was under way is asked about like a task, and
   expect([first.done, second.done]).toEqual([[], [{ path: '${HOME}' }]]);
 });
 
-test('[FLOW-14] a gateway that has lost a run begins nothing more of it', async () => {
+test('[FLOW-14] a gateway that has lost a run starts nothing more of it', async () => {
   const { gateway, store, done, letGo } = await office(createMemoryStore(), {});
   const slow = { arguments: { path: 's', isHeld: true } };
   const running = gateway.executeWorkflow(
@@ -97,7 +97,7 @@ test('[FLOW-14] a gateway that has lost a run begins nothing more of it', async 
   expect(await gateway.continueRun('run-1', 'resume', AGENT)).toMatchObject({ status: 'running' });
 });
 
-test('[FLOW-25] a run that waits outlives its gateway and goes on at the next one', async () => {
+test('[FLOW-25] a waiting run survives its gateway and continues at the next one', async () => {
   const first = await office();
   const { runId } = await first.run([read('a', 'a'), write('b', '${a.text}')]);
   await first.gateway.close();
@@ -111,7 +111,7 @@ test('[FLOW-25] a run that waits outlives its gateway and goes on at the next on
   expect([first.done, second.done]).toEqual([[], [{ path: 'of a' }]]);
 });
 
-test('[FLOW-25] a gateway that ends lets its runs go, and the next one takes them up by itself', async () => {
+test('[FLOW-25] a gateway that ends releases its runs, and the next one resumes them by itself', async () => {
   const store = createMemoryStore();
   const settings = { permissions: { ...permissions, approvalWaitMs: 1 } };
   const first = await office(store, settings);
@@ -137,7 +137,7 @@ test('[FLOW-25] a gateway that ends lets its runs go, and the next one takes the
   expect(second.done).toEqual([{ path: 'of s' }]);
 });
 
-test('[FLOW-26] secrets of a plan and of results are not kept; a run that needs them again says so', async () => {
+test('[FLOW-26] secrets of a plan and of results are not stored; a run that needs them again says so', async () => {
   const store = createMemoryStore();
   const secret = 'hunter2-hunter2';
   const { gateway, done, run } = await office(store, { ...ASKING, secrets: [secret] });
@@ -166,7 +166,7 @@ test('[FLOW-26] secrets of a plan and of results are not kept; a run that needs 
   expect(done).toEqual([{ path: 'b' }]);
 });
 
-test('[FLOW-26] what was too large to keep is read once more where that does no harm', async () => {
+test('[FLOW-26] a result too large to store is read again where that does no harm', async () => {
   const store = createMemoryStore();
   const asked: string[] = [];
   const large = (name: string, annotations: object) =>

@@ -32,7 +32,7 @@ function workshop() {
   return { log, server, most: () => mostAtOnce, letGo: held.resolve };
 }
 
-test('[FLOW-4] a task begins as soon as what it depends on is done, whatever else is under way', async () => {
+test('[FLOW-4] a task starts as soon as its dependencies are done, whatever else is active', async () => {
   const { log, server, letGo } = workshop();
   const { gateway } = await testGateway({ servers: [server] });
   const running = run(gateway, [
@@ -46,7 +46,7 @@ test('[FLOW-4] a task begins as soon as what it depends on is done, whatever els
   expect(await running).toMatchObject({ status: 'success', layers: [['slow', 'quick'], ['next']] });
 });
 
-test('[FLOW-4] no more tasks are under way at once than the plan says', async () => {
+test('[FLOW-4] no more tasks are active at once than the plan allows', async () => {
   const { server, most } = workshop();
   const { gateway } = await testGateway({ servers: [server] });
   const tasks = Array.from({ length: 9 }, (_, i) => ({
@@ -108,7 +108,7 @@ test('[FLOW-5] tasks are tools, capabilities and code; code sees what came befor
   ]);
 });
 
-test('[FLOW-6] a task that takes too long fails; one that may be called twice is tried again, others are not', async () => {
+test('[FLOW-6] a task that takes too long fails; a repeatable one is retried, others are not', async () => {
   let calls = 0;
   const flaky = () => {
     calls++;
@@ -151,7 +151,7 @@ test('[FLOW-6] a task that takes too long fails; one that may be called twice is
   expect(calls).toBe(1);
 });
 
-test('[FLOW-7] a task runs once for each item of a list, in parallel, and gives a list; failed items are told', async () => {
+test('[FLOW-7] a task runs once per list item, in parallel, and returns a list; failed items are reported', async () => {
   const { server } = workshop();
   const check = tool('check', ({ n }) => {
     if (n === 2) throw new Error('two is bad');
@@ -189,7 +189,7 @@ test('[FLOW-7] a task runs once for each item of a list, in parallel, and gives 
   expect(nolist.results.each).toMatchObject({ error: { message: 'for_each of each is not a list' } });
 });
 
-test('[FLOW-8] a condition that does not hold skips the task and those that use it, and is no failure', async () => {
+test('[FLOW-8] a false condition skips the task and its dependents, and is not a failure', async () => {
   const { server } = workshop();
   const { gateway } = await testGateway({ servers: [server] });
   const when = (at_least: number) => ({ value: '${a.n}', at_least });
@@ -250,7 +250,7 @@ test('[FLOW-22] a workflow that is started again under its run id is the same ru
   await expect(gateway.executeWorkflow(other, null, NOBODY, 'run-1')).rejects.toThrow(/another workflow/);
 });
 
-test('[FLOW-23] a run that is cancelled begins nothing more, and says so', async () => {
+test('[FLOW-23] a cancelled run starts nothing more, and says so', async () => {
   const { log, server } = workshop();
   const { gateway, store } = await testGateway({ servers: [server] });
   const cancelling = new AbortController();
@@ -275,7 +275,7 @@ test('[FLOW-23] a run that is cancelled begins nothing more, and says so', async
   expect(log).not.toContain('+b');
 });
 
-test('[FLOW-23] progress is told task by task', async () => {
+test('[FLOW-23] progress is reported task by task', async () => {
   const { server } = workshop();
   const { gateway } = await testGateway({ servers: [server] });
   const told: unknown[] = [];

@@ -3,7 +3,7 @@ import { fuzz } from '../fuzz/fuzz.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-test('[HANG-13] random and hostile bytes at every entrance leave the gateway well', {
+test('[HANG-13] random and hostile bytes at every entry point leave the gateway healthy', {
   timeout: 600_000,
 }, async () => {
   const dir = await temporaryDir();

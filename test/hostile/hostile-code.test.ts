@@ -20,7 +20,7 @@ function inLine<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Map<T
   );
 }
 
-describe('[BOX-14] hostile code reaches nothing, the host lives, and the next run works', () => {
+describe('[BOX-14] hostile code reaches nothing, the host survives, and the next run works', () => {
   const sandbox = createSandbox();
   afterAll(() => sandbox.close());
   const assault = async (attack: HostileCase) => {
@@ -49,7 +49,7 @@ describe('[BOX-14] hostile code reaches nothing, the host lives, and the next ru
   });
 });
 
-describe('[BOX-14] the same code in a plain vm context reaches what it is after', () => {
+describe('[BOX-14] the same code in a plain vm context reaches its target', () => {
   const biting = HOSTILE_CASES.filter(({ bitesOnVm }) => bitesOnVm);
   let attacks: Map<HostileCase, ReturnType<typeof attackPlainVm>>;
   beforeAll(() => {

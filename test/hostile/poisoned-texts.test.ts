@@ -20,7 +20,7 @@ function marksOf(planted: Planted): readonly Pick<PlacedMark, 'kind'>[] {
   return scanValue(planted.output ?? planted.instructions);
 }
 
-test('[POISON-1] 40 of 40 planted texts are found, for what they are', () => {
+test('[POISON-1] 40 of 40 planted texts are found and classified correctly', () => {
   expect(POISONINGS).toHaveLength(40);
   const missed = POISONINGS.filter((planted) => !marksOf(planted).some(({ kind }) => kind === planted.kind));
   expect(missed.map(({ label }) => label)).toEqual([]);
@@ -48,7 +48,7 @@ test.each([
   expect(scanText(text)).toBeNull();
 });
 
-test('[POISON-2] names that people give on purpose are not look-alikes', () => {
+test('[POISON-2] names that people choose on purpose are not look-alikes', () => {
   const names = [
     'db1',
     'db2',
@@ -106,7 +106,7 @@ test('[POISON-3] an agent is warned before a text that speaks to it; the text st
   expect(textsOf(await callTool(transparent, 'fetch', {}))).toEqual([own]);
 });
 
-test('[POISON-4] a person is told which tool, where and what', async () => {
+test('[POISON-4] a person sees which tool, where and what', async () => {
   const servers = [
     { name: 'filesystem', tools: [tool('read', () => 1)] },
     {

@@ -89,13 +89,13 @@ async function typesIn(project: string, file: string, text: string): Promise<str
   return stdout;
 }
 
-test('[OP-10] a file in src/operations is an operation over HTTP, and in the OpenAPI document', async () => {
+test('[OP-10] a file in src/operations becomes an operation over HTTP and in the OpenAPI document', async () => {
   expect(await get('/api/greetings/Ada')).toEqual(GREETED);
   const { paths } = (await get('/api/openapi.json')) as { paths: Record<string, Record<string, object>> };
   expect(paths['/api/greetings/{name}']?.get).toMatchObject({ operationId: 'greet_person' });
 });
 
-test('[OP-10] it is a tool over MCP, where it is marked as one', async () => {
+test('[OP-10] it becomes a tool over MCP, if it is marked as one', async () => {
   const headers = { authorization: `Bearer ${pml.token}` };
   const toServer: typeof fetch = (input, init) => {
     const asked = new Request(input, init);
@@ -110,7 +110,7 @@ test('[OP-10] it is a tool over MCP, where it is marked as one', async () => {
   expect(structuredContent).toEqual(GREETED);
 });
 
-test('[OP-10] it is a method of the client that is published, with its types', async () => {
+test('[OP-10] it becomes a method of the published client, with its types', async () => {
   const use = `import { connect } from './client.js';
     const pml = await connect({ url: process.argv[2]!, token: process.argv[3]! });
     const { greeting, servers } = await pml.greetPerson({ name: 'Ada' });
@@ -141,13 +141,13 @@ test('[OP-10] the page has the type of its answer', async () => {
   expect(await typesIn('src/surfaces/dashboard/app', 'greet.ts', page)).toBe('');
 });
 
-test('[OP-10] a terminal runs it, and prints its answer as JSON', async () => {
+test('[OP-10] the command line runs it, and prints its answer as JSON', async () => {
   const call = ['call', 'greet_person', '{"name": "Ada"}', '--json', '--data', join(dir.path, 'data')];
   const { stdout } = await run(process.execPath, [join(tree, 'bin/pml.js'), ...call]);
   expect(JSON.parse(stdout)).toEqual(GREETED);
 });
 
-test('[OP-10] the table that is committed is the one that is made of the folder', async () => {
+test('[OP-10] the committed table is the one made from the folder', async () => {
   const made = await readFile(join(tree, 'src/operations/table.ts'), 'utf8');
   const committed = await readFile(join(ROOT, 'src/operations/table.ts'), 'utf8');
   expect(made.split('\n').filter((line) => !line.includes('greetPerson'))).toEqual(committed.split('\n'));

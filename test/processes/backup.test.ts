@@ -116,7 +116,7 @@ test('[OPS-6] embedded to PostgreSQL and back gives equal dumps', async () => {
   await store.close();
 });
 
-test('[OPS-6] a store that is not empty, or that others are at work on, is not written over', async () => {
+test('[OPS-6] a store that is not empty, or in use by others, is not overwritten', async () => {
   const { dir } = await filledDir();
   const url = await emptyDatabase();
   const other = await openPostgresStore(url, { name: 'pml another' });
@@ -205,7 +205,7 @@ test('[OPS-5] a backup that is cut off, changed or of another kind changes nothi
   ]);
 });
 
-test('[AUDIT-2] the database itself refuses to change or remove what is in the audit log', async () => {
+test('[AUDIT-2] the database itself refuses to change or delete entries of the audit log', async () => {
   const url = await emptyDatabase();
   const remote = await openPostgresStore(url);
   const entry = {

@@ -52,7 +52,7 @@ async function call(name: string, args: Record<string, unknown>) {
   };
 }
 
-test('[SEARCH-12] [CFG-15] the first search finds tools, and names the servers it could not search', async () => {
+test('[SEARCH-12] [CFG-15] the first search finds tools, and names the servers that it could not search', async () => {
   // It waits for those that start, but not without an end: on a busy machine, one of the next is the first that finds all.
   const found = async () => {
     const { tools, note } = await call('pml_search_tools', { query: 'echo a text' });
@@ -80,13 +80,13 @@ test('[UP-50] [CFG-15] a call says why the server of its tool is missing', async
   }
 });
 
-test('[UP-51] a bare name is enough where one server has the tool', async () => {
+test('[UP-51] a bare tool name is enough where only one server has the tool', async () => {
   expect(await call('pml_execute', { tool: 'echo', arguments: { text: 'hello' } })).toMatchObject({
     status: 'success',
   });
 });
 
-test('[UP-50] [UP-51] a server that is mended while the gateway runs is found by the next call', async () => {
+test('[UP-50] [UP-51] a server that is repaired while the gateway runs is found by the next call', async () => {
   expect((await call('pml_execute', { tool: 'late:echo', arguments: {} })).error.message).toContain(
     'Tool late:echo is not available',
   );
@@ -97,7 +97,7 @@ test('[UP-50] [UP-51] a server that is mended while the gateway runs is found by
   expect(error.message).toContain('"echo" is a tool of bench and late');
 });
 
-test('[HTTP-9] what looks for metadata gets JSON, not a page', async () => {
+test('[HTTP-9] requests for metadata get JSON, not a page', async () => {
   const response = await fetch(`${serving.url}/.well-known/oauth-protected-resource`);
   expect(response.headers.get('content-type')).toContain('application/json');
   expect(response.ok).toBe(false);
@@ -108,7 +108,7 @@ test('[CLI-13] serve --verbose logs servers, runs and calls', async () => {
     await expect.poll(() => serving.output().stderr).toContain(told);
 });
 
-test('[CLI-12] doctor tries every server, through the running gateway and without one', async () => {
+test('[CLI-12] doctor tests every server, through the running gateway and without one', async () => {
   const look = () => runPml(['doctor', '--data', folder.path], { cwd: folder.path });
   const verdict = async () => {
     const { code, stdout } = await look();

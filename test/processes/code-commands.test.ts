@@ -35,7 +35,7 @@ async function home(permissions: object = {}) {
   };
 }
 
-test('[RUN-1] [RUN-2] a program runs without a gateway beside it, and its errors are told in its own lines', async () => {
+test('[RUN-1] [RUN-2] a program runs without a running gateway, and its errors have its own lines', async () => {
   const { pml, write } = await home();
   const file = await write('total.ts', TOTAL);
   expect(await pml('run', file)).toEqual({ code: 0, stdout: '200\n', stderr: '3 of 4 are active\n' });
@@ -56,7 +56,7 @@ test('[RUN-1] [RUN-2] a program runs without a gateway beside it, and its errors
   });
 });
 
-test('[RUN-3] [RUNS-5] what needs approval is approved and gone on with from the terminal', async () => {
+test('[RUN-3] [RUNS-5] a run that needs approval is approved and continued from the terminal', async () => {
   const { pml, write, serve } = await home({ ask: ['db:*'], approval_wait_ms: 3_600_000 });
   await serve();
   const asked = await pml('run', await write('total.ts', TOTAL));
@@ -71,7 +71,7 @@ test('[RUN-3] [RUNS-5] what needs approval is approved and gone on with from the
   });
 });
 
-test('[CAPCMD-1] [CAPCMD-3] [CAPCMD-6] [CAP-17] [SKILL-1] a program that ran twice is a capability: run, served, taken elsewhere', async () => {
+test('[CAPCMD-1] [CAPCMD-3] [CAPCMD-6] [CAP-17] [SKILL-1] a program that ran twice is a capability: run, served, exported elsewhere', async () => {
   const { pml, write, serve, dir } = await home();
   const { ready } = await serve();
   const above = (least: number) =>

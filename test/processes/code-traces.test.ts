@@ -77,7 +77,7 @@ test('[CODE-3] a nested capability has its calling capability’s trace id as pa
   expect(readers.toSorted()).toEqual(nested.map((row) => row.trace_id).toSorted());
 });
 
-test('[CODE-4] a query, filter, map and reduce stand in the executed path in this order', async () => {
+test('[CODE-4] a query, filter, map and reduce are in the executed path in this order', async () => {
   const gateway = await gatewayOver([commandServer('db', [DB_SERVER])]);
   const run = await gateway.executeCode(
     {
@@ -133,7 +133,7 @@ test('[CODE-15] the trace is in the store when the run is answered, with every c
   ]);
 });
 
-test('[CODE-17] with the clock and seed kept in its trace, a program sees the same again', async () => {
+test('[CODE-17] with the clock and seed stored in its trace, a program sees the same again', async () => {
   const { gateway, store } = await testGateway({ servers: [FILES] });
   const code = `
     const first = [Math.random(), new Date().toISOString()];
@@ -165,7 +165,7 @@ test('[CODE-17] with the clock and seed kept in its trace, a program sees the sa
   expect((run.result as unknown[])[0]).not.toBe((run.result as unknown[])[2]);
 });
 
-test('[CODE-4] what the code does with a capability’s result begins after the capability has ended', async () => {
+test('[CODE-4] operations on a capability’s result begin after the capability has ended', async () => {
   const rows = { slug: 'rows', code: 'return [{ n: 1 }, { n: 2 }]' };
   const { gateway, store } = await testGateway({ capabilities: [rows] });
   for (let i = 0; i < 20; i++) {

@@ -7,13 +7,13 @@ import { connect } from '../../src/client.ts';
 import { runPml, startPml, systemNode } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-test('[CLI-1] the launcher works from the Node the machine has', async () => {
+test('[CLI-1] the launcher works with the Node of the machine', async () => {
   const { code, stdout } = await runPml(['--version'], { node: systemNode() });
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${packageJson.version}\n` });
 });
 
 test.runIf(process.platform === 'linux')(
-  '[CLI-14] the same process goes on with one pool of freed memory and little for what lives briefly, or with what the environment says',
+  '[CLI-14] the same process continues with one malloc arena and a small young generation, or as the environment says',
   async () => {
     const tell = 'console.error(process.pid, process.env.MALLOC_ARENA_MAX, ...process.execArgv)';
     const started = async (env: Record<string, string>, options = '') => {
@@ -42,7 +42,7 @@ test('[CLI-2] --help says what each command does, with an example', async () => 
   }
 });
 
-test('[CLI-3] wrong usage is exit code 2 with the nearest right word, failure is 1', async () => {
+test('[CLI-3] wrong usage is exit code 2 with the nearest word, failure is 1', async () => {
   const typo = await runPml(['sreve']);
   expect(typo.code).toBe(2);
   expect(typo.stderr).toMatch(/Did you mean serve/);
@@ -66,7 +66,7 @@ test('[CLI-4] completion scripts know commands and options, and are valid shell'
   expect((await runPml(['completion', 'tcsh'])).code).toBe(2);
 });
 
-test('[CLI-5] doctor tells what is wrong and what to do, also as JSON', async () => {
+test('[CLI-5] doctor says what is wrong and what to do, also as JSON', async () => {
   const data = await temporaryDir();
   const healthy = await runPml(['doctor', '--data', data, '--json'], { cwd: data });
   expect(healthy.code).toBe(0);
@@ -118,7 +118,7 @@ test('[CLI-7] commands started together on one data dir all succeed', async () =
   expect(all.map(({ code, stdout }) => `${code} ${stdout}`)).toEqual(Array(4).fill('0 {"traces":[]}\n'));
 });
 
-test('[CLI-8] a gateway whose launcher is killed outright does not stay behind', async () => {
+test('[CLI-8] a gateway whose launcher is killed does not stay behind', async () => {
   const node = systemNode();
   const data = await temporaryDir();
   const { child, ready } = await startPml(['serve', '--port', '0', '--data', data], { cwd: data, node });
@@ -149,7 +149,7 @@ test('[CLI-9] the demo starts without a configuration and says what it attached'
   expect(configured.ready).toMatchObject({ config: own, servers: [] });
 });
 
-test('[CODE-19] [HOUSE-18] the demo runs its examples, which build on one another and have the types they are checked against; a program of your own runs beside them', async () => {
+test('[CODE-19] [HOUSE-18] the demo runs its examples, which build on each other and have the types they are checked against; your own program runs beside them', async () => {
   const data = await temporaryDir();
   const { ready } = await startPml(['serve', '--demo', '--port', '0', '--data', data], { cwd: data });
   const here = ['--data', join(data, 'demo'), '--json'];

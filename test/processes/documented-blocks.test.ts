@@ -210,7 +210,7 @@ test('[DOCS-5] every block has a language, and one that is not run says why', ()
   expect(unrun.length).toBeLessThan(BLOCKS.length / 4);
 });
 
-test('[DOCS-6] the gallery shows every example as it is in its file, with its command and a picture of its trace', async () => {
+test('[DOCS-6] the gallery shows every example as in its file, with its command and a picture of its trace', async () => {
   const page = await readFile(join(ROOT, 'examples/README.md'), 'utf8');
   const shown = BLOCKS.filter(({ page, file }) => page === 'examples/README.md' && file !== null);
   expect(shown.length).toBeGreaterThanOrEqual(8);
@@ -233,7 +233,7 @@ const pages = Map.groupBy(
   ({ page }) => page,
 );
 
-describe.concurrent('[DOCS-5] commands run in the order of reading', () => {
+describe.concurrent('[DOCS-5] commands run in reading order', () => {
   test.for([...pages])('%s', { timeout: 400_000 }, async ([page, blocks], { onTestFinished: onFinished }) => {
     for (const [section, own] of Map.groupBy(blocks, (block) => block.section)) {
       const { folder, run } = await openShell(`${page}#${section}`, onFinished);

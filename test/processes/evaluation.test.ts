@@ -34,7 +34,7 @@ test('[EVAL-1] pml eval measures the built-in model, and the second time reads i
   expect(report).toMatchObject(again);
 });
 
-test('[EVAL-2] a folder that is not there, or holds no data set, fails with what to do', async () => {
+test('[EVAL-2] a folder that does not exist, or holds no data set, fails with what to do', async () => {
   const home = await temporaryDir();
   const missing = await evaluate(home, '--data', join(home, 'nowhere'));
   expect(missing).toMatchObject({ code: 1, stdout: '' });
@@ -50,7 +50,7 @@ test('[EVAL-2] a folder that is not there, or holds no data set, fails with what
   expect(noFile).toMatchObject({ code: 1, stderr: expect.stringMatching(/no\.jsonl cannot be read/) });
 });
 
-test('[EVAL-17] measuring on what was learned from is said on stderr', async () => {
+test('[EVAL-17] stderr says when tasks are measured that were learned from', async () => {
   const home = await temporaryDir();
   const dev = join(HOUSEHOLD, 'tasks.dev.jsonl');
   const { code, stdout, stderr } = await evaluate(home, '--data', HOUSEHOLD, '--train', dev, '--json');

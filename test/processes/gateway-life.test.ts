@@ -69,7 +69,7 @@ async function holderPid(dir: string): Promise<number> {
   return (JSON.parse(await readFile(join(dir, 'holder.json'), 'utf8')) as { pid: number }).pid;
 }
 
-test('[LIFE-1] three pml stdio started together share one gateway; when it is killed, the others go on', async () => {
+test('[LIFE-1] three pml stdio started together share one gateway; when it is killed, the others continue', async () => {
   const dir = await dataDir();
   const clients = await Promise.all([connectStdio(dir), connectStdio(dir), connectStdio(dir)]);
   const pids = await Promise.all(
@@ -90,7 +90,7 @@ test('[LIFE-1] three pml stdio started together share one gateway; when it is ki
   expect(await holderPid(dir)).not.toBe(killed);
 });
 
-test('[LIFE-2] after kill -9 of the gateway, the next start ends what it left running', async () => {
+test('[LIFE-2] after kill -9 of the gateway, the next start ends the processes it left', async () => {
   const dir = await dataDir();
   const first = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
   const client = await connectHttp(dir, String(first.ready.url));
@@ -103,7 +103,7 @@ test('[LIFE-2] after kill -9 of the gateway, the next start ends what it left ru
   await expect.poll(() => [isAlive(server), isAlive(stubborn)]).toEqual([false, false]);
 });
 
-test('[LIFE-3] a configuration edited to nonsense changes nothing but the error shown; mended, it takes effect', async () => {
+test('[LIFE-3] an invalid edit of the configuration changes nothing but the error shown; once fixed, it takes effect', async () => {
   const dir = await dataDir();
   const running = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
   const client = await connectHttp(dir, String(running.ready.url));
@@ -177,7 +177,7 @@ async function post(port: number, path: string, headers: Record<string, string>)
   });
 }
 
-test('[LIFE-7] [MCP-47] a run that waits for a person is settled by the command line, and only then goes on', async () => {
+test('[LIFE-7] [MCP-47] a run that waits for a person is decided on the command line, and only then continues', async () => {
   const dir = await dataDir({ pml: { permissions: { ask: ['bench:echo'], approval_wait_ms: 200 } } });
   const { ready } = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
   const client = await connectHttp(dir, String(ready.url));
@@ -197,7 +197,7 @@ test('[LIFE-7] [MCP-47] a run that waits for a person is settled by the command 
   expect(JSON.stringify(told.content)).toContain('needs approval');
 });
 
-test('[LIFE-8] pml stdio ends when its client closes the pipe, and leaves no process and no claim behind', async () => {
+test('[LIFE-8] pml stdio ends when its client closes the pipe, and leaves no process and no lock behind', async () => {
   const dir = await dataDir();
   for (const others of [0, 1]) {
     const keeper = others === 1 ? await connectStdio(dir) : null;

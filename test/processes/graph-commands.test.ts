@@ -41,7 +41,7 @@ async function home(templates = TEMPLATES) {
   };
 }
 
-test('[GRAPHUSE-11] [GRAPHUSE-12] [GRAPHUSE-13] what programs taught is counted, exported and learned again, beside a gateway and without one', async () => {
+test('[GRAPHUSE-11] [GRAPHUSE-12] [GRAPHUSE-13] what programs taught is counted, exported and rebuilt, with and without a running gateway', async () => {
   const { pml, write, serve, dir } = await home();
   const { ready, child, exited } = await serve();
   const file = await write('count.ts', PROGRAM);
@@ -118,7 +118,7 @@ test('[GRAPHUSE-8] [GRAPHUSE-9] imported traces are in the graph at once, and te
   ]);
 });
 
-test('[GRAPHUSE-9] templates that cannot be used are told by file and place, and nothing is opened', async () => {
+test('[GRAPHUSE-9] unusable templates are reported with file and place, and nothing is opened', async () => {
   const { pml, dir } = await home('templates:\n  mine:\n    edges: [[db:query]]\n');
   const refused = await pml('graph', 'stats');
   expect(refused).toMatchObject({ code: 1, stdout: '' });

@@ -126,7 +126,7 @@ const HOSTILE = [
   '*/'.repeat(10_000),
 ];
 
-test('[TYPE-6] nothing that servers say breaks the file, and its size is bounded', async () => {
+test('[TYPE-6] no text of a server breaks the file, and its size is bounded', async () => {
   const text = fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary', maxLength: 40 }));
   const schema = fc
     .dictionary(text, fc.record({ type: fc.constantFrom('string', 'number', 'nonsense'), description: text }))
@@ -167,7 +167,7 @@ test('[TYPE-6] nothing that servers say breaks the file, and its size is bounded
   expect(await typeCheck(await temporaryDir(), Object.fromEntries(modules))).toBe('');
 });
 
-test('[TYPE-6] what a type has no room for is still taken', async () => {
+test('[TYPE-6] values that a type cannot express are still accepted', async () => {
   const many = Array.from({ length: 100 }, (_, i) => `field_${i}`);
   const tool = {
     ...READ,

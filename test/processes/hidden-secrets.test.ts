@@ -32,7 +32,7 @@ function programWith(texts: readonly string[], bare: readonly string[]): string 
     throw new Error(${JSON.stringify(bare[1])});`;
 }
 
-test('[RED-11] of 200 secrets of 70 kinds none can be read in store, backup, logs, events, exports or figures', async () => {
+test('[RED-11] none of 200 secrets of 70 kinds can be read in store, backup, logs, events, exports or figures', async () => {
   const dir = await temporaryDir();
   const config = join(dir, 'pml.json');
   const bench = { command: process.execPath, args: [FIXTURE, 'both'] };

@@ -33,7 +33,7 @@ async function endInTime({ child, exited }: RunningPml): Promise<void> {
   expect(await exited).toBe(0);
 }
 
-test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance hold up nobody', async () => {
+test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entry point delay nobody', async () => {
   const dir = await temporaryDir();
   const endless = await startEndlessServer();
   onTestFinished(endless.close);

@@ -72,7 +72,7 @@ async function taught({ settings = {}, files = {}, times }: Office = {}) {
 
 const CALL = { intent: INTENT, arguments: { path: 'x.md', other: 1 } };
 
-test('[INTENT-1] an intent alone runs what is suggested where all of it is marked read-only', async () => {
+test('[INTENT-1] an intent alone runs the suggestion if all of it is marked read-only', async () => {
   const { gateway, store, filed } = await taught({ files: READS });
   const made = await gateway.executeIntent(CALL, AGENT);
   expect(made).toMatchObject({ why: [], run: { status: 'success' } });
@@ -82,7 +82,7 @@ test('[INTENT-1] an intent alone runs what is suggested where all of it is marke
   expect(trace).toMatchObject({ runId: made.run?.runId, origin: 'self', success: true });
 });
 
-test('[INTENT-1] [POLICY-7] however sure it is, what may change something waits until permissions.auto names it', async () => {
+test('[INTENT-1] [POLICY-7] however confident it is, a plan that may change something waits until permissions.auto names its tools', async () => {
   const { gateway, filed } = await taught();
   const made = await gateway.executeIntent(CALL, AGENT);
   expect(made.run).toBeUndefined();
@@ -102,7 +102,7 @@ test('[INTENT-1] [POLICY-7] however sure it is, what may change something waits 
   expect(filed()).toHaveLength(1);
 });
 
-test('[INTENT-2] what is unsure, lacks values or would ask is suggested with every reason, and nothing runs', async () => {
+test('[INTENT-2] a plan that is uncertain, lacks values or would ask is suggested with every reason, and nothing runs', async () => {
   const { permissions } = settingsFor([]);
   const { gateway, filed } = await taught({ times: 1 });
   await gateway.reload({ ...gateway.settings(), permissions: { ...permissions, ask: ['disk:file'] } });
@@ -119,7 +119,7 @@ test('[INTENT-2] what is unsure, lacks values or would ask is suggested with eve
   expect(filed()).toEqual([]);
 });
 
-test('[INTENT-5] [INTENT-8] what was suggested is run by its id, by whoever decides so', async () => {
+test('[INTENT-5] [INTENT-8] a suggestion is run by its id, by whoever decides to', async () => {
   const { gateway, store, filed } = await taught({ times: 1 });
   const { suggestion } = await gateway.executeIntent(CALL, AGENT);
   const misspelt = { path: 'y.md', paht: 'z.md' };
@@ -137,7 +137,7 @@ test('[INTENT-5] [INTENT-8] what was suggested is run by its id, by whoever deci
   );
 });
 
-test('[INTENT-4] a call that was not looked at before is refused when a run that PML started makes it', async () => {
+test('[INTENT-4] in a run that PML started, an unchecked call that may write is refused', async () => {
   const { gateway, filed } = await taught({ times: 1 });
   const own = { ...AGENT, origin: 'self' as const };
   const code = 'const name = args.name; return await mcp.disk[name]({ path: "x.md", content: "x" });';
@@ -155,7 +155,7 @@ test('[INTENT-4] a call that was not looked at before is refused when a run that
   expect(filed()).toEqual([]);
 });
 
-test('[ORIGIN-1] a run that waited and is taken up by an agent keeps its origin', async () => {
+test('[ORIGIN-1] a waiting run that an agent resumes keeps its origin', async () => {
   const { gateway, store } = await taught({ times: 1 });
   const { permissions } = settingsFor([]);
   await gateway.reload({ ...gateway.settings(), permissions: { ...permissions, ask: ['disk:read'] } });
@@ -168,7 +168,7 @@ test('[ORIGIN-1] a run that waited and is taken up by an agent keeps its origin'
   expect(await store.traces.list({ limit: 1 })).toMatchObject([{ runId, origin: 'self', success: true }]);
 });
 
-test('[ORIGIN-2] in a run that PML started a capability has no success, and its failure counts', async () => {
+test('[ORIGIN-2] in a run that PML started a capability gains no success, but its failure counts', async () => {
   const code = 'if (args.fail) throw new Error("no"); return await mcp.disk.read({ path: "x.md" })';
   const { gateway } = await testGateway({
     servers: [{ name: 'disk', tools: [tool('read', () => null, READS)] }],
@@ -186,7 +186,7 @@ test('[ORIGIN-2] in a run that PML started a capability has no success, and its 
   expect(await run(false, 'agent')).toEqual([7, 6]);
 });
 
-test('[ORIGIN-2] [ORIGIN-3] that PML ran it well teaches nothing, that it failed does; a rebuild agrees', async () => {
+test('[ORIGIN-2] [ORIGIN-3] a success of a run that PML started teaches nothing, a failure does; a rebuild agrees', async () => {
   const { gateway, store, filed, fill } = await taught({ files: READS });
   const learned = async () => {
     await gateway.settled();

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-test('[KEY-2] [KEY-21] pml keys makes, lists and revokes keys of a running gateway; the key is shown once', async () => {
+test('[KEY-2] [KEY-21] pml keys creates, lists and revokes keys of a running gateway; the key is shown once', async () => {
   const dir = await temporaryDir();
   const { ready } = await startPml(['serve', '--port', '0', '--data', dir]);
   const status = async (key: string) =>
@@ -58,7 +58,7 @@ test('[KEY-2] [KEY-21] pml keys makes, lists and revokes keys of a running gatew
   expect(shown.stdout).toMatch(/key_revoked .*ada-laptop/);
 });
 
-test('[SCOPE-1] [SCOPE-10] pml keys gives a key a scope, changes it, and shows it with what was used', async () => {
+test('[SCOPE-1] [SCOPE-10] pml keys gives a key a scope, changes it, and shows it with its use', async () => {
   const dir = await temporaryDir();
   const pml = async (...args: string[]) => await runPml(['keys', ...args, '--data', dir]);
   const { ready } = await startPml(['serve', '--port', '0', '--data', dir]);
@@ -102,7 +102,7 @@ test('[SCOPE-1] [SCOPE-10] pml keys gives a key a scope, changes it, and shows i
   ]);
 });
 
-test('[OPS-8] the names in http.hosts are answered to, as host and as origin, and no others', async () => {
+test('[OPS-8] the gateway answers to the names in http.hosts, as host and as origin, and to no others', async () => {
   const dir = await temporaryDir();
   const config = join(dir, 'pml.json');
   await writeFile(config, JSON.stringify({ pml: { http: { hosts: ['pml.example.com'] } } }));

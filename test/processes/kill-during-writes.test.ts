@@ -46,7 +46,7 @@ async function missing(store: Store, ids: readonly string[]): Promise<string[]> 
   return lost;
 }
 
-test(`[STORE-17] PGlite: ${KILLS} kills -9 during writes lose no acknowledged row, and it opens again`, async () => {
+test(`[STORE-17] PGlite: ${KILLS} kills -9 during writes lose no acknowledged row, and the store opens again`, async () => {
   const dir = await temporaryDir();
   const random = createRandom(proofSeed());
   const written: string[] = [];

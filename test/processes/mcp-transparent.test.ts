@@ -53,7 +53,7 @@ describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
     });
   });
 
-  test('[MCP-20] names, parameters, results and errors pass untouched', async () => {
+  test('[MCP-20] names, parameters, results and errors pass unchanged', async () => {
     const { client } = await open({ era });
     const echoed = await callTool(client, 'echo', { text: 'hi', deep: { list: [1, null] } });
     expect(echoed).toMatchObject({
@@ -81,13 +81,13 @@ describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
     expect(page).toMatchObject({ resources: [{ uri: 'bench://note' }], nextCursor: 'more' });
   });
 
-  test('[MCP-20] a large result stays what it is', async () => {
+  test('[MCP-20] a large result stays as it is', async () => {
     const { client } = await open({ era });
     const { content } = await callTool(client, 'huge', { chars: 100_000 });
     expect(content[0]?.text).toHaveLength(100_000);
   });
 
-  test('[MCP-20] progress, cancelling, questions, logs and changes pass', async () => {
+  test('[MCP-20] progress, cancellation, questions, logs and changes pass', async () => {
     const { client, bench } = await open({
       era,
       capabilities: { elicitation: { form: {} } },
@@ -166,7 +166,7 @@ describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
     expect(trace).toMatchObject({ executedPath: ['bench:delete_all'], success: true });
   });
 
-  test('[MCP-21] a server that is not there, switched off or gone is refused', async () => {
+  test('[MCP-21] a server that is unknown, disabled or gone is refused', async () => {
     const { fetcher, gateway, client } = await open({ era });
     await expect(connectClient(fetcher, { era, path: '/mcp/servers/nobody' })).rejects.toThrow();
     await gateway.reload({ ...gateway.settings(), servers: [] });
@@ -176,7 +176,7 @@ describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
 
 /** Both eras on both sides: questions and answers change their form on the way, or not. */
 describe.each(ERAS)('a client of the %s era', (era) => {
-  test.each(ERAS)('[MCP-22] is asked by a server of the %s era', async (upstreamEra) => {
+  test.each(ERAS)('[MCP-22] gets the questions of a server of the %s era', async (upstreamEra) => {
     const gateway = await gatewayOver([stdioServer('bench', upstreamEra)]);
     const fetcher = fetchInto(openEndpoints(gateway));
     const connect = (path: string): Promise<Client> =>
@@ -212,7 +212,7 @@ describe.each(ERAS)('a client of the %s era', (era) => {
 
 const as = (user: string): Principal => ({ name: user, user, role: 'agent', keyId: user });
 
-test('[MCP-30] what a server says in the run of one user reaches no other user', async () => {
+test('[MCP-30] messages of a server in the run of one user reach no other user', async () => {
   const gateway = await gatewayOver([stdioServer('bench', 'legacy')]);
   const endpoints = openEndpoints(gateway);
   const listening = async (user: string, path: string) => {
@@ -244,7 +244,7 @@ test('[MCP-30] what a server says in the run of one user reaches no other user',
   expect(bob.heard).toEqual([]);
 });
 
-test('[KEY-16] what a client wants to hear of, and what it tells, is for its user’s own process', async () => {
+test('[KEY-16] subscriptions and messages of a client are for its user’s own process', async () => {
   const gateway = await gatewayOver([{ ...stdioServer('bench', 'legacy'), credentials: 'per_user' }]);
   const endpoints = openEndpoints(gateway);
   const connect = (user: string, era: Era, path: string) =>
@@ -292,7 +292,7 @@ test('[KEY-16] what a client wants to hear of, and what it tells, is for its use
   expect(await seen()).toMatchObject({ subscribed: 0, told: [] });
 });
 
-test('[UP-48] a call is ended when its time is over, whatever progress it makes', async () => {
+test('[UP-48] a call is ended at its time limit, whatever progress it makes', async () => {
   const gateway = await gatewayOver([stdioServer('bench', 'legacy')]);
   const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'modern' });
   let told = 0;

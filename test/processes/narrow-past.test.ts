@@ -104,7 +104,7 @@ const told = (plans: readonly AskedPlan[]) =>
   plans.map(({ intent, does, confidence }) => `${intent}: ${does.join(', ')} (${confidence.toFixed(2)})`);
 
 test.each(JOBS)(
-  '[HARM-1] [HARM-2] [HARM-3] after a past of one job ($name, seed $seed), what is asked besides is found as before, and nothing runs',
+  '[HARM-1] [HARM-2] [HARM-3] after a past of one job ($name, seed $seed), other questions are answered as before, and nothing runs',
   async (job) => {
     const fixture = await startToolsFixture(
       WRITTEN_TOOLS.map((tool) => ({ ...tool, annotations: { readOnlyHint: READS.has(tool.id) } })),

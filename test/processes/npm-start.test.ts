@@ -69,7 +69,7 @@ test.for([
 });
 
 test.for(['npm', 'launcher'] as const)(
-  '[CLI-10] %s and all it started stop in order at Ctrl-C, which each of them gets',
+  '[CLI-10] %s and everything it started stop in order at Ctrl-C, which each of them receives',
   async (name) => {
     const { starter, exited, leftBehind } = await start(STARTS[name]);
     process.kill(-starter.pid!, 'SIGINT');

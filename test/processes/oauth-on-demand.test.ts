@@ -19,7 +19,7 @@ function loadedWith(start: string): string[] {
   return [...files];
 }
 
-test('[OAUTH-22] a gateway starts without the libraries of OAuth', () => {
+test('[OAUTH-22] a gateway starts without loading the OAuth libraries', () => {
   const chunks = readdirSync(join(DIST, 'chunks')).map((name) => join(DIST, 'chunks', name));
   const holding = (mark: string, among: readonly string[]) =>
     among.filter((file) => readFileSync(file, 'utf8').includes(mark));
@@ -32,7 +32,7 @@ test('[OAUTH-22] a gateway starts without the libraries of OAuth', () => {
   }
 });
 
-test('[OAUTH-23] a gateway that serves OAuth does not warn of the Node it brings along', () => {
+test('[OAUTH-23] a gateway that serves OAuth does not warn about its bundled Node', () => {
   const chunks = readdirSync(join(DIST, 'chunks')).map((name) =>
     readFileSync(join(DIST, 'chunks', name), 'utf8'),
   );

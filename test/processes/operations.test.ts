@@ -53,7 +53,7 @@ async function operated(slow?: () => Promise<unknown>) {
   return { operations, store, exporter, loop, get, execute };
 }
 
-test('[HANG-9] /metrics tells when nothing was answered', async () => {
+test('[HANG-9] /metrics shows when the gateway was blocked', async () => {
   const { get, loop } = await operated();
   await setTimeout(100);
   const until = performance.now() + 700;
@@ -104,7 +104,7 @@ test('[OPS-1] /metrics has exactly the figures that docs/operate.md lists, and c
   expect((await get('/metrics', {})).status).toBe(401);
 });
 
-test('[OPS-2] /readyz says whether work is taken, /healthz whether the process lives', async () => {
+test('[OPS-2] /readyz says whether the gateway accepts work, /healthz whether the process lives', async () => {
   const { get, store, operations } = await operated();
   const ready = async () => {
     const reply = await get('/readyz', {});
@@ -121,7 +121,7 @@ test('[OPS-2] /readyz says whether work is taken, /healthz whether the process l
   expect((await get('/healthz', {})).status).toBe(200);
 });
 
-test('[OPS-3] a gateway that ends finishes what is under way and turns new work away', async () => {
+test('[OPS-3] a gateway that ends finishes active work and refuses new work', async () => {
   const began = Promise.withResolvers<void>();
   const done = Promise.withResolvers<unknown>();
   const { execute, operations, get } = await operated(() => {
@@ -148,7 +148,7 @@ test('[OPS-3] a gateway that ends finishes what is under way and turns new work 
   await ending;
 });
 
-test('[OTEL-7] requests over HTTP are exported with method, route, status and time, and nothing they said', async () => {
+test('[OTEL-7] requests over HTTP are exported with method, route, status and time, and none of their content', async () => {
   const { exporter, get } = await operated();
   await get('/api/traces/secret-id?before=secret');
   expect(exporter.requests).toEqual([
@@ -162,7 +162,7 @@ test('[OTEL-7] requests over HTTP are exported with method, route, status and ti
   ]);
 });
 
-test('[OPS-3] SIGTERM: what is under way ends well, new work is turned away, no process is left', async () => {
+test('[OPS-3] SIGTERM: active work finishes, new work is refused, no process is left', async () => {
   const dir = await temporaryDir();
   const config = join(dir, 'pml.json');
   const bench = { command: process.execPath, args: [SERVER, 'both'] };
@@ -196,7 +196,7 @@ test('[OPS-3] SIGTERM: what is under way ends well, new work is turned away, no 
   expect(isAlive(pid)).toBe(false);
 });
 
-test('[ALERT-3] an alert and its end reach the webhook, also one that fails at first, and /metrics counts it', async () => {
+test('[ALERT-3] an alert and its end reach the webhook, even after a failed attempt, and /metrics counts it', async () => {
   const dir = await temporaryDir();
   const told: { text: string; state: string; alert: { kind: string; subject: string } }[] = [];
   let refusals = 1;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => dir.remove());
 
-test('[PACK-1] what is published installs elsewhere and runs: built, with its data files, on the Node it brings', async () => {
+test('[PACK-1] the published package installs elsewhere and runs: built, with its data files, on its own Node', async () => {
   const home = join(app, 'node_modules/pml-gateway');
   expect(await readdir(home)).not.toContain('src');
   const { stdout: listed } = await run('tar', ['-tf', tarball]);
@@ -67,7 +67,7 @@ test('[PACK-4] [PACK-5] "npx pml-gateway" starts the demo, and a program on the 
   });
 }, 300_000);
 
-test('[PACK-4] TypeScript knows the types of the client and of what programs see', async () => {
+test('[PACK-4] TypeScript knows the types of the client and of the guest', async () => {
   const client = `import { connect, PmlError, type PmlClient } from 'pml-gateway';
     const pml: PmlClient = await connect({ url: 'http://127.0.0.1:8080' });
     const { tools } = await pml.searchTools({ query: 'read a file', limit: 3 });

@@ -28,7 +28,7 @@ interface Job {
   readonly values: (input: string) => string;
 }
 
-test('[INTENT-6] [ORIGIN-1] with a real gateway: what writes is not started by an intent until permissions.auto names it', async () => {
+test('[INTENT-6] [ORIGIN-1] with a real gateway: an intent does not start work that writes until permissions.auto names it', async () => {
   const gateway = await taughtGateway({ allow: ['filesystem:write_file'] });
   const { dir, post, get, learnedFrom } = gateway;
   const [notes, report, folder, shelf] = ['notes', 'report.txt', 'archive', 'photographs'].map((name) =>

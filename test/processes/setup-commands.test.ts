@@ -47,7 +47,7 @@ async function connect(
 
 const bench = { command: process.execPath, args: [BENCH] };
 
-test('[INIT-16] what init writes starts PML from anywhere, with the servers behind it; undo is exact', async () => {
+test('[INIT-16] the command that init writes starts PML from anywhere, with its servers; undo is exact', async () => {
   const { file, text, options, pml } = await person({ bench });
   expect((await pml('init', '--yes')).code).toBe(0);
   const { mcpServers } = JSON.parse((await readFile(file, 'utf8')).replace('// mine', ''));
@@ -66,7 +66,7 @@ test('[INIT-16] what init writes starts PML from anywhere, with the servers behi
   expect((await pml('servers', '--json')).stdout).toBe('{"servers":[]}\n');
 });
 
-test('[CFG-12] the pml.json of a project that a client opens runs nothing, by hand or by what init wrote', async () => {
+test('[CFG-12] the pml.json of an opened project runs nothing, by hand or through the command that init wrote', async () => {
   const { home, file, options, pml } = await person({ bench });
   await pml('init', '--yes');
   const project = join(home, 'project');
@@ -120,7 +120,7 @@ test('[RUNS-2] a call that asks waits for a person at a terminal, who sees its e
   expect((await json('runs', 'ls')).runs).toEqual([]);
 });
 
-test('[SRVCMD-7] a running gateway is seen and steered from another process, and follows the file', async () => {
+test('[SRVCMD-7] a running gateway is seen and controlled from another process, and follows the file', async () => {
   const { home, options, pml, json } = await person({});
   await pml('servers', 'add', 'bench', '--no-start', '--', bench.command, ...bench.args, 'talkative');
   const { ready } = await startPml(['serve', '--port', '0'], options);
@@ -147,7 +147,7 @@ test('[SRVCMD-7] a running gateway is seen and steered from another process, and
   expect(await stats.json()).toMatchObject({ servers: 1, spared_tokens: expect.any(Number) });
 });
 
-test('[SRVCMD-6] a login through a real authorization server is there for the next process', async () => {
+test('[SRVCMD-6] a login through a real authorization server is available to the next process', async () => {
   const authority = await startAuthorizationServer();
   const fixture = await startHttpFixture({ guard: bearerGuard(authority) });
   onTestFinished(async () => {

@@ -9,7 +9,7 @@ const NOBODY = { sessionId: null };
 const SERVERS = [{ name: 'desk', tools: [tool('note', () => 'noted')] }];
 const NOTE = { tool: 'desk:note', arguments: {} };
 
-test('[TEAM-10] [TEAM-11] while PostgreSQL is away calls go on until the queue is full, what needs it says so, and nothing is lost', async () => {
+test('[TEAM-10] [TEAM-11] while PostgreSQL is down calls continue until the queue is full, what needs it says so, and nothing is lost', async () => {
   const server = await startPostgres();
   onTestFinished(server.dispose);
   const store = { ...settingsFor([]).store, url: server.url, queueBytes: 40_000 };

@@ -18,7 +18,7 @@ async function at(url: string, waitMs: number): Promise<string[]> {
   return ['--config', config, '--data', join(dir, 'data')];
 }
 
-test('[TEAM-15] pml serve waits for a PostgreSQL that is away, alive and not ready, and starts when it is there', async () => {
+test('[TEAM-15] while PostgreSQL is down pml serve waits, alive but not ready, and starts when it is up', async () => {
   const server = await startPostgres();
   onTestFinished(server.dispose);
   await server.crash();
@@ -41,7 +41,7 @@ test('[TEAM-15] pml serve waits for a PostgreSQL that is away, alive and not rea
   expect(await pml.exited).toBe(0);
 }, 240_000);
 
-test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio end with the reason, and a call is told', async () => {
+test('[TEAM-16] when PostgreSQL does not start in time, pml serve and pml stdio end with the reason, and a call gets it', async () => {
   const nobody = `postgres://pml@127.0.0.1:${await freePort()}/pml`;
   const served = await runPml(['serve', '--port', '0', '--json', ...(await at(nobody, 1_000))]);
   expect(served.code).toBe(1);

@@ -64,7 +64,7 @@ async function open() {
   };
 }
 
-test('[PLAN-16] work that an agent did once by code is suggested whole, approved, run and traced, each time with more confidence', async () => {
+test('[PLAN-16] work that an agent did once in code is suggested as a whole, approved, run and traced, with growing confidence', async () => {
   const { dir, call, suggest, person, resume } = await open();
   const cold = await suggest();
 

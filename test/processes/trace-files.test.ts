@@ -8,7 +8,7 @@ import { runPml } from '../support/run-pml.ts';
 import { sampleTrace } from '../support/samples.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-test('[TRACE-14] traces go from one data dir to another and back through files, to the byte', async () => {
+test('[TRACE-14] traces move from one data dir to another and back through files, byte for byte', async () => {
   const dir = await temporaryDir();
   const [here, there] = [join(dir, 'here'), join(dir, 'there')];
   await ensureDataDir(here);

@@ -30,7 +30,7 @@ const summary = (notes: string, to: string) => ({
   ],
 });
 
-test('[FLOW-25] [FLOW-27] with a real server: run, killed while it waits, approved after a restart, gone on with', async () => {
+test('[FLOW-25] [FLOW-27] with a real server: run, killed while it waits, approved after a restart, continued', async () => {
   const dir = await temporaryDir();
   const notes = join(dir, 'notes');
   await mkdir(notes);

@@ -46,7 +46,7 @@ function expectRight(run: WorkflowRun | null, seed: number): void {
   expect(Object.fromEntries(given)).toEqual(expectedValues(countedPlan(run?.id ?? '', seed)));
 }
 
-test(`[FLOW-12] [FLOW-13] after ${KILLS} kills -9 no finished task ran again, what was under way was asked about, and all runs end right`, async () => {
+test(`[FLOW-12] [FLOW-13] after ${KILLS} kills -9 no finished task ran again, active ones were asked about, and all runs end correctly`, async () => {
   const dir = await temporaryDir();
   const seed = proofSeed();
   await writeFile(join(dir, 'counted'), '');
@@ -138,7 +138,7 @@ test(`[FLOW-14] ${SHARED} runs started by two gateways on one PostgreSQL: no tas
   for (const { out } of both) expect(out()).toMatch(/ success/);
 }, 1_800_000);
 
-test('[FLOW-14] what a gateway leaves when it is killed is taken up by another on the same PostgreSQL', async () => {
+test('[FLOW-14] runs of a killed gateway are resumed by another on the same PostgreSQL', async () => {
   const { url, store, file } = await sharedStore();
   const runs = 4;
   const leaseMs = '600';

@@ -21,7 +21,7 @@ function holder(
   };
 }
 
-test('[BRIDGE-1] a call that never reached the holder is asked of the next one; callers share that one', async () => {
+test('[BRIDGE-1] a call that never reached the holder goes to the next holder, which all callers share', async () => {
   const ending: { error?: PmlError } = {};
   const first = holder('first', ending);
   const second = holder('second');
@@ -45,7 +45,7 @@ test('[BRIDGE-2] a call that may have taken effect is not repeated', async () =>
   expect(broken.calls).toBe(1);
 });
 
-test('[BRIDGE-2] a holder that cannot be reached time and again is an error, not an endless loop', async () => {
+test('[BRIDGE-2] a holder that stays unreachable is an error, not an endless loop', async () => {
   const bridge = createFailoverBridge(async () =>
     holder('gone', { error: new PmlError('holder_gone', 'gone') }),
   );

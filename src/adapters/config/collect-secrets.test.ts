@@ -47,7 +47,7 @@ test('[CFG-10] so are passwords, keys and random parts of addresses and argument
   ]);
 });
 
-test('[CFG-18] what would spoil every trace is not: short and common words, paths, plain addresses', () => {
+test('[CFG-18] values that would mask too much in every trace are not secrets: short and common words, paths, plain addresses', () => {
   const env = {
     DEBUG: 'true',
     SHORT: 'abc',
@@ -104,7 +104,7 @@ test.each([
   '${input:key}',
   '${command:x}',
   '${toString}',
-])('[CFG-4] %s is told and stays', (text) => {
+])('[CFG-4] %s is reported and stays as it is', (text) => {
   const { text: expanded, problems, used } = expandVariables(text, source);
   expect(expanded).toBe(text);
   expect(problems).toMatchObject([{ written: text }]);
@@ -116,7 +116,7 @@ test('[CFG-4] a value is not expanded again', () => {
   expect(expandVariables('${OUTER}', { env, predefined: {} }).text).toBe('${INNER}');
 });
 
-test('[CFG-10] what came from the environment is remembered, what stands in the file is not', () => {
+test('[CFG-10] values from the environment are remembered, values written in the file are not', () => {
   const { used } = expandVariables('${A} ${NO:-two} ${userHome}', source);
   expect(used).toEqual([{ name: 'A', value: 'one' }]);
 });

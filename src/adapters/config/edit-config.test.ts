@@ -11,7 +11,7 @@ async function folder() {
   return { dir, source };
 }
 
-test('[SRVCMD-1] the first server makes a pml.json in the data folder, for its owner alone', async () => {
+test('[SRVCMD-1] the first server creates a pml.json in the data folder, readable by its owner only', async () => {
   const { dir, source } = await folder();
   const file = await addServer(source, 'files', { command: 'npx', args: ['-y', 'x'] });
   expect(file).toBe(join(dir, 'data', 'pml.json'));
@@ -39,7 +39,7 @@ test('[SRVCMD-2] adding and removing a server leaves the rest of the file as it 
   expect(await readFile(file, 'utf8')).toBe(`\uFEFF${before}`);
 });
 
-test('[SRVCMD-2] a file behind a link stays behind it', async () => {
+test('[SRVCMD-2] a linked file stays linked', async () => {
   const { dir, source } = await folder();
   await writeFile(join(dir, 'real.json'), '{ "mcpServers": {}, "pml": {} }', { mode: 0o640 });
   await symlink(join(dir, 'real.json'), join(dir, 'pml.json'));
@@ -49,7 +49,7 @@ test('[SRVCMD-2] a file behind a link stays behind it', async () => {
   expect((await stat(join(dir, 'real.json'))).mode & 0o777).toBe(0o640);
 });
 
-test('[CFG-12] a file that is not trusted is not edited, and an edited one stays trusted', async () => {
+test('[CFG-12] an untrusted file is not edited, and an edited file stays trusted', async () => {
   const { dir, source } = await folder();
   const file = join(dir, 'pml.json');
   await writeFile(file, '{ "mcpServers": { "theirs": { "command": "evil" } } }');
@@ -61,7 +61,7 @@ test('[CFG-12] a file that is not trusted is not edited, and an edited one stays
   expect((await loadSettings(source)).servers.map(({ name }) => name)).toEqual(['theirs', 'mine']);
 });
 
-test('[SRVCMD-3] what would make the file wrong is refused and not written', async () => {
+test('[SRVCMD-3] a change that would make the file invalid is refused and not written', async () => {
   const { dir, source } = await folder();
   const file = join(dir, 'pml.json');
   await writeFile(file, '{ "mcpServers": { "github": { "command": "x" } } }');

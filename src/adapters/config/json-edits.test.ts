@@ -15,7 +15,7 @@ const FILE = `{
 `;
 
 describe('[SRVCMD-2] a change leaves every other character in place', () => {
-  test('a new property goes behind the last one and its comment, with a comma if the others have one', () => {
+  test('a new property goes after the last one and its comment, with a trailing comma if the others have one', () => {
     expect(setProperty(FILE, ['mcpServers', 'c'], { command: 'z', args: ['1'] })).toBe(
       FILE.replace(
         '// of b\n',
@@ -27,7 +27,7 @@ describe('[SRVCMD-2] a change leaves every other character in place', () => {
     );
   });
 
-  test('a property that is there gets another value', () => {
+  test('an existing property gets another value', () => {
     expect(setProperty(FILE, ['mcpServers', 'github', 'command'], 'other')).toBe(
       FILE.replace('"x"', '"other"'),
     );
@@ -36,7 +36,7 @@ describe('[SRVCMD-2] a change leaves every other character in place', () => {
     );
   });
 
-  test('objects on the way are made', () => {
+  test('missing parent objects are created', () => {
     expect(setProperty('{}', ['a', 'b'], 1)).toBe('{\n  "a": {\n    "b": 1\n  }\n}');
     expect(setProperty('{\n  // nothing yet\n}\n', ['a'], 1)).toBe('{\n  // nothing yet\n  "a": 1\n}\n');
     expect(setProperty('{"a": null}', ['a', 'b'], 1)).toBe('{"a": {\n  "b": 1\n}}');
@@ -51,7 +51,7 @@ describe('[SRVCMD-2] a change leaves every other character in place', () => {
     expect(removeProperty(flat, ['o'])).toBe('{"mcpServers":{"a":{"command":"x"}}}');
   });
 
-  test('tabs and Windows line ends are kept', () => {
+  test('tabs and Windows line endings are kept', () => {
     const tabs = '{\r\n\t"a": 1\r\n}\r\n';
     expect(setProperty(tabs, ['b'], { c: 2 })).toBe(
       '{\r\n\t"a": 1,\r\n\t"b": {\r\n\t\t"c": 2\r\n\t}\r\n}\r\n',
@@ -59,7 +59,7 @@ describe('[SRVCMD-2] a change leaves every other character in place', () => {
     expect(removeProperty('{\r\n\t"a": 1,\r\n\t"b": 2\r\n}\r\n', ['b'])).toBe('{\r\n\t"a": 1\r\n}\r\n');
   });
 
-  test('a removed property takes its line and the comment on it along', () => {
+  test('a removed property takes its line and the comment on it with it', () => {
     expect(removeProperty(FILE, ['mcpServers', 'github'])).toBe(
       FILE.replace('    "github": { "command": "x" }, // mine\n', ''),
     );
@@ -67,7 +67,7 @@ describe('[SRVCMD-2] a change leaves every other character in place', () => {
     expect(removeProperty(FILE, ['nowhere', 'x'])).toBe(FILE);
   });
 
-  test('removing all and adding one gives valid text, wherever the commas stood', () => {
+  test('removing everything and adding one property gives valid text, wherever the commas were', () => {
     for (const text of [
       FILE,
       '{"mcpServers": {\n  "github": 1\n, "b": 2 }}',

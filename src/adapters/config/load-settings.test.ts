@@ -87,7 +87,7 @@ describe('where the file is looked for', () => {
     });
   });
 
-  test('[CFG-12] what merely lies in the current folder counts only as it was trusted', async () => {
+  test('[CFG-12] a file found in the current folder applies only once it is trusted, and only unchanged', async () => {
     const root = await treeOf({ 'here/pml.json': port(3), 'home/.pml/pml.json': port(4) });
     const cwd = join(root, 'here');
     const file = join(cwd, 'pml.json');
@@ -114,7 +114,7 @@ describe('where the file is looked for', () => {
     await expect(loadSettings(source)).rejects.toMatchObject(untrusted);
   });
 
-  test('[CFG-13] a file that was named must exist', async () => {
+  test('[CFG-13] a file that is named explicitly must exist', async () => {
     const cwd = await temporaryDir();
     const missing = { code: 'config_not_found', message: expect.stringContaining(join(cwd, 'no.json')) };
     await expect(loadSettings({ file: 'no.json', env: {}, cwd })).rejects.toMatchObject(missing);
@@ -130,7 +130,7 @@ describe('where the file is looked for', () => {
 });
 
 describe('what is not a configuration', () => {
-  test('[CFG-14] a folder, a link to nowhere and an unreadable file are told apart', async () => {
+  test('[CFG-14] a folder, a dangling link and an unreadable file give different errors', async () => {
     const cwd = await temporaryDir();
     const at = (name: string) => loadSettings({ file: name, env: {}, cwd });
     await mkdir(join(cwd, 'folder.json'));
@@ -160,7 +160,7 @@ describe('what is not a configuration', () => {
   });
 });
 
-test('[CFG-2] every key of pml.json arrives', async () => {
+test('[CFG-2] every key of pml.json reaches the settings', async () => {
   const root = await treeOf({
     'conf/pml.json': `// a comment
     {
@@ -409,7 +409,7 @@ describe('OAuth', () => {
     });
   });
 
-  test('[OAUTH-21] an address that is not safe, and an algorithm with a shared key, are refused', async () => {
+  test('[OAUTH-21] an unsafe address and an algorithm with a shared key are refused', async () => {
     const issuer = { url: 'https://login.example.com', users: {} };
     for (const wrong of [
       {},
@@ -428,7 +428,7 @@ describe('OAuth', () => {
   });
 });
 
-test('[OAS-4] the addresses of an API are those of its url and origins; its document lies beside the file', async () => {
+test('[OAS-4] an API may be reached at the addresses of its url and origins; its document is found beside the file', async () => {
   const root = await treeOf({
     'pml.json': JSON.stringify({
       mcpServers: {

@@ -16,7 +16,7 @@ const problemOf = async (file: string) =>
     ({ code, message, hint }) => ({ code, message, hint }),
   );
 
-test('[GRAPHUSE-9] without a file of one’s own the shipped templates serve', async () => {
+test('[GRAPHUSE-9] without a template file, the shipped templates apply', async () => {
   const edges = await loadTemplates(null);
   expect(edges).toContainEqual({
     from: 'filesystem:read_file',
@@ -26,7 +26,7 @@ test('[GRAPHUSE-9] without a file of one’s own the shipped templates serve', a
   expect(edges.length).toBeGreaterThan(20);
 });
 
-test('[GRAPHUSE-9] a file of one’s own replaces them, whatever an editor put before its text', async () => {
+test('[GRAPHUSE-9] a template file replaces them, whatever an editor put before its text', async () => {
   const text =
     'templates:\n  mine:\n    type: sequence\n    edges: [[a:one, b:two], [b__two, c:three, provides]]\n';
   const expected = [
@@ -40,7 +40,7 @@ test('[GRAPHUSE-9] a file of one’s own replaces them, whatever an editor put b
   expect(await loadTemplates(await written('templates: {}'))).toEqual([]);
 });
 
-test('[GRAPHUSE-9] what is wrong with it is told with file and place', async () => {
+test('[GRAPHUSE-9] errors in the file name the file and the place', async () => {
   const broken = await written('templates:\n  mine: {edges: [[a:one, b:two]\n');
   expect(await problemOf(broken)).toEqual({
     code: 'config_invalid',
@@ -57,7 +57,7 @@ test('[GRAPHUSE-9] what is wrong with it is told with file and place', async () 
   expect(message).toContain('templates.mine.edges[1] must be [from, to]');
 });
 
-test('[GRAPHUSE-9] a file that is not there, and one that would never end, are told', async () => {
+test('[GRAPHUSE-9] a missing file, and one that expands without end, are errors', async () => {
   const dir = await temporaryDir();
   expect(await problemOf(join(dir, 'none.yaml'))).toMatchObject({
     code: 'config_not_found',

@@ -42,24 +42,24 @@ describe('text', () => {
     ['{\r\n\r\n  "pml" {}\r\n}', '/x/pml.json:3:9 not JSON: a ":" is missing'],
     ['{ "pml": {}', '/x/pml.json:1:12 not JSON: a "}" is missing'],
     ['{ "a": "b\n" }', '/x/pml.json:1:8 not JSON: unclosed string'],
-  ])('[CFG-14] what is not JSON is refused with its place: %j', (text, problem) => {
+  ])('[CFG-14] text that is not JSON is refused with its place: %j', (text, problem) => {
     expect(problemsOf(text)[0]).toBe(problem);
   });
 
-  test('[CFG-14] what is nested too deeply is refused with its place', () => {
+  test('[CFG-14] JSON nested too deeply is refused with its place', () => {
     const problem = 'nested too deeply; the maximum is 100 levels';
     expect(problemsOf(`{ "a": ${'['.repeat(20_000)}`)).toEqual([`/x/pml.json:1:107 ${problem}`]);
     expect(problemsOf(`${'{"a":'.repeat(20_000)}1`)).toEqual([`/x/pml.json:1:501 ${problem}`]);
   });
 
-  test('[CFG-14] a key that stands twice is refused, so that nothing is lost silently', () => {
+  test('[CFG-14] a duplicate key is refused, so that no value is lost silently', () => {
     const text = '{ "mcpServers": {\n "a": { "command": "x" },\n "a": { "command": "y" } } }';
     expect(problemsOf(text)).toEqual(['/x/pml.json:3:2 mcpServers.a appears twice; keep one of them']);
   });
 });
 
 describe('unknown keys and bad values', () => {
-  test('[CFG-5] all problems are told at once, each with line, column and the nearest key', () => {
+  test('[CFG-5] all problems are reported at once, each with line, column and the nearest key', () => {
     const text = `{
   "mcpServer": {},
   "permissions": {},
@@ -106,7 +106,7 @@ describe('unknown keys and bad values', () => {
     ]);
   });
 
-  test('[CFG-5] of several kinds, only the keys of the one that was chosen are suggested', () => {
+  test('[CFG-5] of several kinds, only the keys of the chosen one are suggested', () => {
     const chosen = '{ "pml": { "embedding": { "kind": "minilm", "modle": "m" } } }';
     expect(problemsOf(chosen)).toEqual([
       '/x/pml.json:1:45 pml.embedding.modle is not a known key; known here: kind',
@@ -119,7 +119,7 @@ describe('unknown keys and bad values', () => {
     ]);
   });
 
-  test('[CFG-7] names that cannot be servers and parts that do not fit are refused', () => {
+  test('[CFG-7] invalid server names and options that do not fit together are refused', () => {
     const text = `{ "mcpServers": {
   "my server": { "command": "x" },
   "code": { "command": "x" },
@@ -169,7 +169,7 @@ describe('unknown keys and bad values', () => {
 });
 
 describe('variables', () => {
-  test('[CFG-15] one that is not set is refused with file, place, name and what to do', () => {
+  test('[CFG-15] an unset variable is refused with file, place, name and what to do', () => {
     const text =
       '{ "mcpServers": { "a": {\n "command": "x", "env": { "T": "Bearer ${A_TOKEN} ${OTHER}" } } } }';
     expect(problemsOf(text, { env: { OTHER: 'x' } })).toEqual([
@@ -177,13 +177,13 @@ describe('variables', () => {
     ]);
   });
 
-  test('[CFG-15] in a server that is switched off it does no harm', () => {
+  test('[CFG-15] an unset variable in a disabled server does no harm', () => {
     const text =
       '{ "mcpServers": { "a": { "disabled": true, "command": "x", "args": ["${NO}", "${YES}"] } } }';
     expect(serversOf(text, { env: { YES: 'yes' } }).a?.args).toEqual(['${NO}', 'yes']);
   });
 
-  test('[CFG-4] they work wherever text stands', () => {
+  test('[CFG-4] variables work in every text', () => {
     const text =
       '{ "pml": { "http": { "host": "${HOST}" }, "store": { "url": "${env:DB:-postgres://local}" } } }';
     const { config } = readConfig('/x/pml.json', text, { env: { HOST: '::1' }, home });
@@ -211,7 +211,7 @@ describe('files of other clients', () => {
     ]);
   });
 
-  test("[CFG-6] keys that PML does not know are the client's there, and refused in pml.json", () => {
+  test('[CFG-6] unknown keys are ignored in the file of a client, and refused in pml.json', () => {
     const text = `{ "mcpServers": { "a": {
       "command": "npx", "alwaysAllow": ["x"], "gallery": true, "timeout": 60, "cwd": null, "env": { "PORT": 3000 }
     } } }`;
@@ -222,13 +222,13 @@ describe('files of other clients', () => {
     expect(problemsOf(named, { file: '/x/team.json' })).toHaveLength(5);
   });
 
-  test("[CFG-6] what is wrong with the client's own keys is not PML's business", () => {
+  test("[CFG-6] problems in the client's own keys are ignored", () => {
     const text =
       '{ "mcpServers": { "a": { "command": "x", "note": "${NOT_SET}", "x": { "y": 1, "y": 2 } } } }';
     expect(problemsOf(text, { file: '/x/mcp.json' })).toEqual([]);
   });
 
-  test('[CFG-16] being switched off, limits on tools and registered OAuth clients carry over', () => {
+  test('[CFG-16] disabled servers, tool limits and registered OAuth clients carry over', () => {
     const servers = serversOf(`{ "mcpServers": {
       "off": { "command": "x", "disabled": true },
       "off2": { "command": "x", "enabled": false },
@@ -250,7 +250,7 @@ describe('files of other clients', () => {
     expect(servers.claude?.auth).toEqual(oauth);
   });
 
-  test('[CFG-4] the variables that editors define are known, the questions they ask are not', () => {
+  test('[CFG-4] variables that editors define are resolved, values that editors ask for are refused', () => {
     const text =
       '{ "servers": { "a": { "command": "${userHome}/bin", "args": ["${workspaceFolder}${/}b"] } } }';
     expect(serversOf(text, { file: '/places/app/.vscode/mcp.json' }).a).toMatchObject({
@@ -263,7 +263,7 @@ describe('files of other clients', () => {
     ]);
   });
 
-  test('[CFG-17] a file without servers, or with a misspelt "pml", is not taken for an empty one', () => {
+  test('[CFG-17] a file without servers, or with a misspelt "pml", does not count as empty', () => {
     const file = '/x/team.json';
     expect(problemsOf('{ "theme": "dark" }', { file })).toEqual([
       '/x/team.json:1:1 needs one of the keys "pml", "mcpServers" or "servers"',
@@ -297,7 +297,7 @@ describe('secrets in errors', () => {
     expect(problems).not.toMatch(/hush-|hush glob|1234567|ghp_abc/);
   });
 
-  test('[CFG-8] nor does one about text that is not JSON', () => {
+  test('[CFG-8] an error about text that is not JSON shows none either', () => {
     for (const text of [
       '{ "token": "hush-hush',
       '{ token: hush-hush }',
@@ -313,13 +313,13 @@ describe('secrets in errors', () => {
 
 const fromRoot = (path: string) => new URL(`../../../${path}`, import.meta.url);
 
-test('[CFG-9] pml.schema.json is what the code says; else run npm run build:schema', async () => {
+test('[CFG-9] pml.schema.json matches the code; otherwise run npm run build:schema', async () => {
   expect(await readFile(fromRoot('pml.schema.json'), 'utf8')).toBe(
     `${JSON.stringify(configJsonSchema(), null, 2)}\n`,
   );
 });
 
-test('[CFG-9] editors see the default that applies', () => {
+test('[CFG-9] editors see the default that really applies', () => {
   const { properties } = configJsonSchema().properties!.pml!;
   const applied = configSchema.parse({}).pml;
   expect(applied.sandbox).toEqual(DEFAULTS.sandbox);

@@ -26,7 +26,7 @@ async function watched(file: string) {
 }
 const until = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 20 });
 
-test('[CFG-11] a change is seen, whether the file is written or replaced, again and again', async () => {
+test('[CFG-11] every change is noticed, whether the file is written or replaced', async () => {
   const file = join(await temporaryDir(), 'pml.json');
   writeFileSync(file, port(1));
   const { ports, errors } = await watched(file);
@@ -43,7 +43,7 @@ test('[CFG-11] a change is seen, whether the file is written or replaced, again 
   await until(() => expect(ports).toEqual([2, 3, 4, 5]));
 });
 
-test('[CFG-19] an invalid file is told once, and the old settings stay', async () => {
+test('[CFG-19] an invalid file is reported once, and the old settings stay', async () => {
   const file = join(await temporaryDir(), 'pml.json');
   writeFileSync(file, port(1));
   const { ports, errors } = await watched(file);
@@ -57,7 +57,7 @@ test('[CFG-19] an invalid file is told once, and the old settings stay', async (
   expect(ports).toEqual([]);
 });
 
-test('[CFG-12] a change of a file that was only found takes effect once it is trusted', async () => {
+test('[CFG-12] a change of a file that was found, not named, takes effect once it is trusted', async () => {
   const cwd = await temporaryDir();
   const file = join(cwd, 'pml.json');
   const source = { env: {}, cwd, data: join(cwd, 'data') };
@@ -79,7 +79,7 @@ test('[CFG-12] a change of a file that was only found takes effect once it is tr
   await until(() => expect(ports).toEqual([2]));
 });
 
-test('[CFG-11] only what changes the meaning counts', async () => {
+test('[CFG-11] only changes of meaning count', async () => {
   const dir = await temporaryDir();
   const file = join(dir, 'pml.json');
   writeFileSync(file, port(1));
@@ -92,7 +92,7 @@ test('[CFG-11] only what changes the meaning counts', async () => {
   expect(errors).toEqual([]);
 });
 
-test('[CFG-11] a linked file is followed to where it stands', async () => {
+test('[CFG-11] a linked file is watched where it really is', async () => {
   const [dir, elsewhere] = [await temporaryDir(), await temporaryDir()];
   writeFileSync(join(elsewhere, 'real.json'), port(1));
   await symlink(join(elsewhere, 'real.json'), join(dir, 'pml.json'));
@@ -101,7 +101,7 @@ test('[CFG-11] a linked file is followed to where it stands', async () => {
   await until(() => expect(ports).toEqual([2]));
 });
 
-test('[CFG-11] a closed watch is silent, and what changed before it began is not missed', async () => {
+test('[CFG-11] a closed watcher reports nothing, and a change made before the watch began is not missed', async () => {
   const file = join(await temporaryDir(), 'pml.json');
   writeFileSync(file, port(1));
   const before = await loadSettings({ file, env: {}, cwd: '/' });

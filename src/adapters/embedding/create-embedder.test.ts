@@ -36,7 +36,7 @@ describe('createEmbedder', () => {
     expect(output).toBe('pml-tools-1/int8 384\nstarted');
   });
 
-  test('[EMB-4] does not keep the process alive once it is idle', () => {
+  test('[EMB-4] does not keep an idle process alive', () => {
     const output = printed(`
       const [vector] = await createEmbedder({ kind: 'minilm' }).embed(['text']);
       console.log(vector.length);
@@ -63,7 +63,7 @@ describe('createEmbedder', () => {
     expect(embedder).toMatchObject({ model: 'openai/some-model', dimension: 1536 });
   });
 
-  test('[EMB-8] takes a model of the Hugging Face hub', () => {
+  test('[EMB-8] takes a model of the Hugging Face Hub', () => {
     const embedder = createEmbedder({ kind: 'transformers', model: 'Xenova/bge-m3' });
     expect(embedder).toMatchObject({ model: 'transformers/Xenova/bge-m3', dimension: 1024 });
   });
@@ -82,7 +82,7 @@ function noting(inner: Embedder) {
   return { model, requests };
 }
 
-test('[EMB-7] a text used lately is not embedded again, alone or among others, twice in one call or at the same time', async () => {
+test('[EMB-7] a recently used text is not embedded again, alone or among others, twice in one call or at the same time', async () => {
   const inner = createMemoryEmbedder();
   const { model, requests } = noting(inner);
   const cached = new CachedEmbedder(model);
@@ -93,14 +93,14 @@ test('[EMB-7] a text used lately is not embedded again, alone or among others, t
   expect(cached).toMatchObject({ model: inner.model, dimension: inner.dimension });
 });
 
-test('[EMB-7] the text that was not used for longest is forgotten first', async () => {
+test('[EMB-7] the least recently used text is forgotten first', async () => {
   const { model, requests } = noting(createMemoryEmbedder());
   const cached = new CachedEmbedder(model, 2);
   for (const text of ['a', 'b', 'a', 'c', 'a', 'b']) await cached.embed([text]);
   expect(requests.flat()).toEqual(['a', 'b', 'c', 'b']);
 });
 
-test('[EMB-7] a request larger than the cache is answered whole', async () => {
+test('[EMB-7] a request larger than the cache is answered in full', async () => {
   const inner = createMemoryEmbedder();
   const texts = ['a', 'b', 'c', 'd', 'e'];
   expect(await new CachedEmbedder(inner, 2).embed(texts)).toEqual(await inner.embed(texts));
@@ -166,7 +166,7 @@ describe('the built-in model', () => {
     expect(scalar).toEqual(simd);
   });
 
-  test('[EMB-22] gives its memory back when nothing comes, and loads the model again', async () => {
+  test('[EMB-22] releases its memory when it is idle, and loads the model again when needed', async () => {
     const ended: Promise<unknown>[] = [];
     const hear = (worker: Worker) => void ended.push(once(worker, 'exit'));
     process.on('worker', hear);
@@ -182,7 +182,7 @@ describe('the built-in model', () => {
     }
   });
 
-  test('[EMB-15] shares a catalogue among two threads, in order, and keeps the first free for queries', async () => {
+  test('[EMB-15] splits a catalogue between two threads, in order, and keeps the first free for queries', async () => {
     const two = new MiniLmEmbedder(2);
     const one = new MiniLmEmbedder(1);
     const texts = Array.from({ length: 70 }, (_, i) => `tool number ${i}`);
@@ -234,7 +234,7 @@ describe('the built-in model', () => {
     expect(vector!.reduce((sum, value) => sum + value * value, 0)).toBeCloseTo(1, 5);
   });
 
-  test('[EMB-3] tells likeness from difference', async () => {
+  test('[EMB-3] similar texts get similar vectors', async () => {
     const [read, open, bake] = await embedder.embed([
       'read the contents of a file',
       'open a document and show its text',
@@ -243,7 +243,7 @@ describe('the built-in model', () => {
     expect(cosine(read!, open!)).toBeGreaterThan(cosine(read!, bake!) + 0.2);
   });
 
-  test('[EMB-5] answers a query before the catalogue that was asked for earlier', async () => {
+  test('[EMB-5] answers a query before a catalogue that was requested earlier', async () => {
     const finished: string[] = [];
     const catalogue = Array.from({ length: 120 }, (_, i) => `tool number ${i} that does this and that`);
     await Promise.all([
@@ -253,7 +253,7 @@ describe('the built-in model', () => {
     expect(finished).toEqual(['query', 'catalogue']);
   });
 
-  test('[EMB-4] leaves the event loop free meanwhile', async () => {
+  test('[EMB-4] leaves the event loop free while it works', async () => {
     let turns = 0;
     let isDone = false;
     const work = embedder.embed(reference.rows.map(({ text }) => `${text} again`)).then(() => {
@@ -268,7 +268,7 @@ describe('the built-in model', () => {
   });
 });
 
-test('[EMB-6] a failing worker rejects pending requests, and the next text starts another', async () => {
+test('[EMB-6] a failing worker rejects pending requests, and the next text starts another worker', async () => {
   const other = new MiniLmEmbedder();
   const poison = 42 as unknown as string;
   const waiting = [other.embed([poison]), other.embed(['fine'])];
@@ -279,7 +279,7 @@ test('[EMB-6] a failing worker rejects pending requests, and the next text start
   await other.close();
 });
 
-test('[EMB-6] closing ends what is under way, and nothing starts afterwards', async () => {
+test('[EMB-6] closing ends pending work, and nothing starts afterwards', async () => {
   const other = new MiniLmEmbedder();
   const late = expect(other.embed(['late'])).rejects.toMatchObject({ code: 'embedding_unavailable' });
   await other.close();

@@ -53,7 +53,7 @@ function lengths(response: ServerResponse, { body }: Seen): void {
 const failing = (status: number, text: string) => (response: ServerResponse) =>
   response.writeHead(status).end(text);
 
-test('[EMB-9] asks the endpoint as OpenAI is asked, in batches, and gives unit vectors in order', async () => {
+test('[EMB-9] calls the endpoint like OpenAI, in batches, and gives unit vectors in order', async () => {
   const { embedder, seen } = await endpoint(lengths);
   const texts = Array.from({ length: 70 }, (_, i) => 'x'.repeat(i + 1));
   const vectors = await embedder.embed(texts);
@@ -70,14 +70,14 @@ test('[EMB-9] asks the endpoint as OpenAI is asked, in batches, and gives unit v
   });
 });
 
-test('[EMB-9] sends no key when none is configured, and never an empty text', async () => {
+test('[EMB-9] sends no key when none is configured, and never sends an empty text', async () => {
   const { settings, seen } = await endpoint(lengths);
   await new OpenAiEmbedder({ ...settings, apiKey: null }).embed(['']);
   expect(seen[0]!.headers.authorization).toBeUndefined();
   expect(seen[0]!.body.input).toEqual([' ']);
 });
 
-test('[EMB-10] asks again when the endpoint is overloaded or breaks off, and then succeeds', async () => {
+test('[EMB-10] retries when the endpoint is overloaded or breaks off, and then succeeds', async () => {
   const { embedder, seen } = await endpoint((response, request, nth) => {
     if (nth === 1) response.writeHead(429).end('slow down');
     else if (nth === 2) response.destroy();
@@ -87,7 +87,7 @@ test('[EMB-10] asks again when the endpoint is overloaded or breaks off, and the
   expect(seen).toHaveLength(3);
 });
 
-test('[EMB-10] gives up when it stays so, with what was answered', async () => {
+test('[EMB-10] gives up after a few attempts, with the answer of the endpoint', async () => {
   const { embedder, seen } = await endpoint(failing(503, 'no capacity'));
   await expect(embedder.embed(['ab'])).rejects.toMatchObject({
     code: 'embedding_unavailable',
@@ -100,7 +100,7 @@ test.each([
   [401, 'api_key'],
   [404, 'pml.embedding.url'],
   [400, 'pml.embedding'],
-])('[EMB-10] takes %i for final, says what to check and does not show the key', async (status, hint) => {
+])('[EMB-10] does not retry after %i, says what to check and does not show the key', async (status, hint) => {
   const { embedder, seen } = await endpoint(failing(status, 'wrong key sk-very-secret'));
   const error = await embedder.embed(['ab']).catch((thrown) => thrown);
   expect(error).toMatchObject({ code: 'embedding_unavailable', hint: expect.stringContaining(hint) });
@@ -108,14 +108,14 @@ test.each([
   expect(seen).toHaveLength(1);
 });
 
-test('[EMB-10] does not wait for ever', async () => {
+test('[EMB-10] does not wait forever', async () => {
   const { embedder } = await endpoint(() => {}, { timeoutMs: 50 });
   await expect(embedder.embed(['ab'])).rejects.toMatchObject({
     message: expect.stringContaining('did not respond within 50 ms'),
   });
 });
 
-test('[EMB-10] names an endpoint that is not there', async () => {
+test('[EMB-10] names an endpoint that does not exist', async () => {
   const { settings } = await endpoint(lengths);
   const embedder = new OpenAiEmbedder(
     { ...settings, url: 'http://user:pass@127.0.0.1:1/v1' },
@@ -144,7 +144,7 @@ test.each([
   });
 });
 
-test('[EMB-10] closing ends what is under way', async () => {
+test('[EMB-10] closing ends pending requests', async () => {
   const { embedder } = await endpoint(() => {});
   const waiting = expect(embedder.embed(['ab'])).rejects.toMatchObject({ code: 'embedding_unavailable' });
   await embedder.close();

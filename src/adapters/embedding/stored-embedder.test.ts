@@ -31,7 +31,7 @@ test('[EMB-14] a text that another process embedded is not embedded again', asyn
   expect(later).toMatchObject({ model: inner.model, dimension: inner.dimension });
 });
 
-test('[EMB-14] vectors of two models are kept apart, and nobody can change them', async () => {
+test('[EMB-14] vectors of two models are kept apart, and callers cannot change stored vectors', async () => {
   const folder = await temporaryDir();
   const [one, other] = [noting(64), noting(128)];
   const stored = new StoredEmbedder(one.model, folder);
@@ -41,7 +41,7 @@ test('[EMB-14] vectors of two models are kept apart, and nobody can change them'
   expect([one.asked, other.asked]).toEqual([['a'], ['a']]);
 });
 
-test('[EMB-19] a file that is damaged, or a folder that cannot be written, costs time and no answer', async () => {
+test('[EMB-19] a damaged file or a read-only folder costs time but no answer', async () => {
   const folder = await temporaryDir();
   const { inner, model, asked } = noting();
   await new StoredEmbedder(model, folder).embed(['a']);

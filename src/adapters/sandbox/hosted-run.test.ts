@@ -77,7 +77,7 @@ const tool = (over: object = {}) => ({
 });
 const mark = (over: object = {}) => ({ kind: 'decision', site: 0, taken: 'true', at: 0, ...over });
 
-describe('[BOX-17] a child is believed nothing', () => {
+describe('[BOX-17] the host trusts nothing that a child says', () => {
   test.each<[string, unknown[], string[]?]>([
     ['no message at all', [42]],
     ['a message nobody knows', [{ type: 'shutdown' }]],
@@ -101,7 +101,7 @@ describe('[BOX-17] a child is believed nothing', () => {
     ],
     ['a result that is not JSON', [END], ['nonsense']],
     ['that it is ready', [{ type: 'ready' }]],
-  ])('it is ended when it says %s', async (_, heads, texts = []) => {
+  ])('the child is ended when it sends %s', async (_, heads, texts = []) => {
     const { child, outcome } = begin();
     for (const head of heads) child.say(head, ...texts);
     expect(await outcome).toMatchObject({
@@ -110,7 +110,7 @@ describe('[BOX-17] a child is believed nothing', () => {
     });
   });
 
-  test('calls in all are counted by the host, too', async () => {
+  test('the host counts the total number of calls as well', async () => {
     const { child, calls, outcome } = begin({
       callTool: async (frame) => {
         calls.push(frame);
@@ -125,7 +125,7 @@ describe('[BOX-17] a child is believed nothing', () => {
     expect(calls).toHaveLength(4);
   });
 
-  test('moments lie between the start of the run and now, whatever it says', async () => {
+  test('timestamps lie between the start of the run and now, whatever the child says', async () => {
     const before = performance.now();
     const { child, marks, outcome } = begin();
     child.say({
@@ -142,7 +142,7 @@ describe('[BOX-17] a child is believed nothing', () => {
     expect(late!.at).toBeLessThanOrEqual(performance.now());
   });
 
-  test('it prints no more than it may', async () => {
+  test('the child cannot print more than the limit', async () => {
     const { child, outcome } = begin();
     child.say({ type: 'print', level: 'log' }, 'x'.repeat(100));
     child.say({ type: 'print', level: 'log' }, 'more');
@@ -150,7 +150,7 @@ describe('[BOX-17] a child is believed nothing', () => {
     expect(await outcome).toMatchObject({ console: [{ text: 'x'.repeat(9) }], truncated: true });
   });
 
-  test('a child that broke the protocol is not used again; one that ended well is', async () => {
+  test('a child that broke the protocol is not reused; one that ended well is', async () => {
     const bad = begin();
     bad.child.say({ type: 'shutdown' });
     expect((await bad.run.ended).isClean).toBe(false);

@@ -9,7 +9,7 @@ const everything = (reader: PacketReader): Packet[] => {
   return packets;
 };
 
-test('[BOX-17] packets come out as they went in, however the pipe cuts them', () => {
+test('[BOX-17] packets arrive as they were sent, however the pipe splits them', () => {
   const packet = fc.record({
     head: fc.record({ type: fc.string(), call: fc.nat() }),
     texts: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }),
@@ -35,7 +35,7 @@ test('[BOX-17] packets come out as they went in, however the pipe cuts them', ()
   );
 });
 
-test('[BOX-17] what is longer than allowed is refused before it is read, what is too short as well', () => {
+test('[BOX-17] a packet that is too long is refused before it is read, and one that is too short is refused too', () => {
   const long = new PacketReader(100);
   long.push(encodePacket({ type: 'print' }, ['x'.repeat(200)]).subarray(0, 8));
   expect(() => long.next()).toThrow('bytes');

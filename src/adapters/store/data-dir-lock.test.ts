@@ -20,7 +20,7 @@ async function writeRecord(dir: string, over: Partial<Holder>): Promise<void> {
   await writeFile(join(dir, 'holder.json'), JSON.stringify(record));
 }
 
-test('[LOCK-1] of many who want a data dir at once, one gets it and the others learn who', async () => {
+test('[LOCK-1] of many processes that want a data dir at once, one gets it and the others learn which', async () => {
   const dir = await temporaryDir();
   const claims = await Promise.all(Array.from({ length: 12 }, () => acquireDataDir(dir, 'serve')));
   const winners = claims.filter((claim) => 'lock' in claim);
@@ -34,7 +34,7 @@ test('[LOCK-1] of many who want a data dir at once, one gets it and the others l
   expect('lock' in (await acquireDataDir(dir, 'stdio'))).toBe(true);
 });
 
-test('[LOCK-2] a holder that died is replaced, also when its pid is in use again', async () => {
+test('[LOCK-2] a dead holder is replaced, even when its pid is in use again', async () => {
   const dead = spawn(process.execPath, ['-e', '']);
   await new Promise((resolve) => dead.on('exit', resolve));
   for (const record of [{ pid: dead.pid ?? 0 }, { pid: process.pid, processStart: 'before the last boot' }]) {
@@ -44,13 +44,13 @@ test('[LOCK-2] a holder that died is replaced, also when its pid is in use again
   }
 });
 
-test('[LOCK-3] a holder on another machine is never taken for dead', async () => {
+test('[LOCK-3] a holder on another machine is never considered dead', async () => {
   const dir = await temporaryDir();
   await writeRecord(dir, { host: 'another-machine', pid: 999_999 });
   expect(await acquireDataDir(dir, 'serve')).toMatchObject({ heldBy: { host: 'another-machine' } });
 });
 
-test('[LOCK-4] releasing after another took over leaves the other in place', async () => {
+test('[LOCK-4] releasing after another process took over leaves the other in place', async () => {
   const dir = await temporaryDir();
   const claim = await acquireDataDir(dir, 'serve');
   await writeRecord(dir, { pid: process.pid, processStart: processStart(process.pid), role: 'stdio' });

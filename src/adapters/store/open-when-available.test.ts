@@ -14,7 +14,7 @@ function opening(times: number, code?: string) {
   return { open, tries: () => tries };
 }
 
-test('[TEAM-15] a server that is away, starting or full is tried again', async () => {
+test('[TEAM-15] a server that is down, starting or full is tried again', async () => {
   for (const code of ['ECONNREFUSED', 'EAI_AGAIN', 'EPIPE', '57P03', '53300', '08006', undefined]) {
     const { open, tries } = opening(1, code);
     expect(await openWhenAvailable(open, { waitMs: 10_000 })).toBe('open');
@@ -22,7 +22,7 @@ test('[TEAM-15] a server that is away, starting or full is tried again', async (
   }
 });
 
-test('[TEAM-15] what a server that is there refuses is told at once, and so is everything to who does not wait', async () => {
+test('[TEAM-15] a refusal by a running server is reported at once; without waiting, so is every failure', async () => {
   for (const [code, waitMs] of [
     ['28P01', 10_000],
     ['3D000', 10_000],
@@ -37,7 +37,7 @@ test('[TEAM-15] what a server that is there refuses is told at once, and so is e
   }
 });
 
-test('[TEAM-15] a gateway that shuts down meanwhile stops waiting', async () => {
+test('[TEAM-15] a gateway that shuts down stops waiting', async () => {
   const leaving = new AbortController();
   const waiting = openWhenAvailable(opening(99).open, { waitMs: 60_000, signal: leaving.signal });
   leaving.abort();

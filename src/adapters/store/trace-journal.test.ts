@@ -7,7 +7,7 @@ import { openTraceJournal } from './trace-journal.ts';
 
 const OPTIONS = { maxBytes: 1_000_000, fileBytes: 10_000 };
 
-test('[TEAM-10] traces come back from disk exactly, in their order, also to the next process', async () => {
+test('[TEAM-10] traces come back from disk exactly, in order, also to the next process', async () => {
   const dir = await temporaryDir();
   const journal = openTraceJournal(dir, OPTIONS);
   const traces = Array.from({ length: 25 }, () => sampleTrace());
@@ -30,7 +30,7 @@ test('[TEAM-10] traces come back from disk exactly, in their order, also to the 
   expect(await readdir(dir)).toEqual([]);
 });
 
-test('[TEAM-10] what a killed process had half written is cut off, and nothing before it', async () => {
+test('[TEAM-10] an incomplete entry of a killed process is cut off, and nothing before it', async () => {
   const dir = await temporaryDir();
   const journal = openTraceJournal(dir, { ...OPTIONS, fileBytes: 1_000_000 });
   const traces = [sampleTrace(), sampleTrace()];
@@ -54,7 +54,7 @@ test('[TEAM-10] what a killed process had half written is cut off, and nothing b
   expect(next.oldest(9)).toEqual([third]);
 });
 
-test('[TEAM-11] what is stored leaves no bytes behind, and the bound is told', async () => {
+test('[TEAM-11] stored traces leave no bytes behind, and the journal says when it is full', async () => {
   const dir = await temporaryDir();
   const journal = openTraceJournal(dir, { maxBytes: 30_000, fileBytes: 10_000 });
   for (let round = 0; round < 3; round++) {

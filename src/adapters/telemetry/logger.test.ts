@@ -23,7 +23,7 @@ function logged(
   return text;
 }
 
-test('[LOG-1] off a terminal each line is one JSON object', () => {
+test('[LOG-1] without a terminal each line is one JSON object', () => {
   const text = logged({}, (logger) => {
     logger.log('warn', 'server went away', { server: 'github', attempt: 2 });
     logger.log('info', 'and came back');
@@ -40,7 +40,7 @@ test('[LOG-1] off a terminal each line is one JSON object', () => {
   expect(rest).toEqual(['']);
 });
 
-test('[LOG-1] on a terminal each line is short and for people, unless JSON was asked for', () => {
+test('[LOG-1] on a terminal each line is short and made for people, unless JSON is requested', () => {
   const say = (logger: ReturnType<typeof createLogger>) =>
     logger.log('warn', 'server went away', { server: 'github', why: 'exit code 1', tries: [1, 2] });
   const line = stripVTControlCharacters(logged({ isTTY: true }, say));
@@ -79,7 +79,7 @@ test('[LOG-3] lines below the level are not written', () => {
   ).toEqual(['warn', 'error']);
 });
 
-test('[LOG-4] hostile text starts no second line and steers no terminal', () => {
+test('[LOG-4] hostile text cannot start a second line or control the terminal', () => {
   const text = logged({ isTTY: true }, (logger) =>
     logger.log('info', 'a\n00:00:00 error forged\u001b[2J\r\u202e', { tool: 'b\nc', odd: 'd"\u001b[1m' }),
   );

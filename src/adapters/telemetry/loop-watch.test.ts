@@ -9,7 +9,7 @@ function block(ms: number): void {
   while (performance.now() < until);
 }
 
-test('[HANG-9] a standstill is counted and told with what had begun before it', async () => {
+test('[HANG-9] a blocked event loop is counted and logged, with the work that had begun before', async () => {
   const told: unknown[] = [];
   const watch = createLoopWatch(CLOCK, { log: (...line) => void told.push(line) });
   onTestFinished(watch.close);
@@ -26,7 +26,7 @@ test('[HANG-9] a standstill is counted and told with what had begun before it', 
   ]);
 });
 
-test('[HANG-9] without a log it is counted alone', async () => {
+test('[HANG-9] without a log it is only counted', async () => {
   const watch = createLoopWatch(CLOCK, null);
   onTestFinished(watch.close);
   block(400);

@@ -166,7 +166,7 @@ test('[OTEL-1] each run is one tree of spans: true parents, times, outcomes', as
   expect(logger.lines).toEqual([]);
 });
 
-test('[OTEL-8] a run is part of the trace that its request belongs to, and a call has the span its server was told of', async () => {
+test('[OTEL-8] a run belongs to the trace of its request, and a call has the span id that its server got', async () => {
   const requests = await receiver();
   const { exporter: otel } = await exporter();
   const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
@@ -243,7 +243,7 @@ test('[OTEL-4] without the packages PML says how to install them and continues',
   expect(opened).toBe('null');
 });
 
-test('[OTEL-5] a run of ten thousand calls arrives whole', async () => {
+test('[OTEL-5] a run of ten thousand calls arrives complete', async () => {
   const requests = await receiver();
   const { exporter: otel } = await exporter();
   const events = Array.from({ length: 10_000 }, (_, i) => call(`t${i}`, null, read, i, i + 0.5)).flat();
@@ -252,7 +252,7 @@ test('[OTEL-5] a run of ten thousand calls arrives whole', async () => {
   expect(spansOf(requests).length).toBe(10_001);
 });
 
-test('[OTEL-6] a receiver that refuses is told in the log and fails nothing; what comes after the end is dropped', async () => {
+test('[OTEL-6] a refusal by the receiver is logged and fails nothing; spans after close are dropped', async () => {
   const requests = await receiver(400);
   const { exporter: otel, logger } = await exporter();
   otel.export(trace);
@@ -263,7 +263,7 @@ test('[OTEL-6] a receiver that refuses is told in the log and fails nothing; wha
   expect(logger.lines).toMatchObject([{ level: 'warn', message: 'OpenTelemetry cannot send all spans' }]);
 });
 
-test('[OTEL-7] an answered request arrives as a span of its own, and a failed one as an error', async () => {
+test('[OTEL-7] an answered request becomes a span of its own, and a failed one an error', async () => {
   const requests = await receiver();
   const { exporter: sender } = await exporter();
   const startedAt = new Date('2026-11-15T10:00:00.250Z');

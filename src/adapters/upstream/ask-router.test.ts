@@ -19,18 +19,18 @@ function hold(router: AskRouter, id: string) {
   return { end: resolve, done };
 }
 
-test('[UP-12] with nothing in flight a question belongs to nobody', async () => {
+test('[UP-12] with no call in flight, a question belongs to no client', async () => {
   expect(await owners(new AskRouter())).toEqual([]);
 });
 
-test('[UP-12] the stream of a request tells whose question it is, whatever else is in flight', async () => {
+test('[UP-12] the stream of a request identifies the client of a question, whatever else is in flight', async () => {
   const router = new AskRouter();
   const other = hold(router, 'ben');
   expect(await router.run(callOf('ann'), () => owners(router))).toEqual(['ann']);
   other.end();
 });
 
-test('[UP-12] from a pipe, a question of one of two clients waits for the other to be done', async () => {
+test('[UP-12] over a pipe, a question waits until only one client has calls in flight', async () => {
   const router = new AskRouter();
   const [ann, ben] = [hold(router, 'ann'), hold(router, 'ben')];
   const asked = owners(router);
@@ -39,14 +39,14 @@ test('[UP-12] from a pipe, a question of one of two clients waits for the other 
   ann.end();
 });
 
-test('[UP-12] a question that cannot be told is put to nobody', async () => {
+test('[UP-12] a question whose client cannot be identified reaches no client', async () => {
   const router = new AskRouter(20);
   const calls = [hold(router, 'ann'), hold(router, 'ben')];
   expect(await owners(router)).toEqual([]);
   for (const { end } of calls) end();
 });
 
-test('[UP-12] once a server asked, calls of different clients take turns, and none is left out', async () => {
+test('[UP-12] once a server has asked, calls of different clients take turns, and every call runs', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom('ann', 'ben', 'cas'), { maxLength: 30 }), async (ids) => {
       const router = new AskRouter();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CallSlots, HeldSlot } from './call-slots.ts';
 
-test('[UP-24] slots go in order of arrival, past those who gave up, and a raised limit admits more', async () => {
+test('[UP-24] slots are given in order of arrival, skipping callers that gave up, and a raised limit admits more', async () => {
   const slots = new CallSlots(1);
   const order: string[] = [];
   const controller = new AbortController();
@@ -29,7 +29,7 @@ test('[UP-24] slots go in order of arrival, past those who gave up, and a raised
   expect([slots.taken, slots.waiting]).toEqual([0, 0]);
 });
 
-test('[UP-49] users share the slots: whose calls never end leaves room, and who has fewest under way is next', async () => {
+test('[UP-49] users share the slots: calls that never end leave room, and the user with the fewest calls is next', async () => {
   const slots = new CallSlots(8);
   const order: string[] = [];
   const ask = async (user: string) => {
@@ -68,7 +68,7 @@ function slowClient() {
   return { client: { id: 'person', capabilities: {}, ask }, answers };
 }
 
-test('[UP-47] a slot is free while the client is asked, however much, and taken again for its answers', async () => {
+test('[UP-47] a slot is free while the client is asked, however often, and taken again once it has answered', async () => {
   const slots = new CallSlots(1);
   const slot = await HeldSlot.take(slots, undefined);
   const { client, answers } = slowClient();
@@ -88,7 +88,7 @@ test('[UP-47] a slot is free while the client is asked, however much, and taken 
   expect(slots.taken).toBe(0);
 });
 
-test('[UP-47] a call that ended while its client was asked takes no slot again', async () => {
+test('[UP-47] a call that ends while its client is asked takes no slot again', async () => {
   const slots = new CallSlots(1);
   const slot = await HeldSlot.take(slots, undefined);
   const { client, answers } = slowClient();
@@ -101,7 +101,7 @@ test('[UP-47] a call that ended while its client was asked takes no slot again',
   expect([slots.taken, slots.waiting]).toEqual([0, 0]);
 });
 
-test('[UP-47] a call that ended while it waited for its slot gives it back', async () => {
+test('[UP-47] a call that ends while it waits for its slot gives the slot back', async () => {
   const slots = new CallSlots(1);
   const slot = await HeldSlot.take(slots, undefined);
   const { client, answers } = slowClient();

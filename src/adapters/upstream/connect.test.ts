@@ -36,15 +36,18 @@ const KEYLESS = {
   ],
 } as const;
 
-test.each(Object.entries(KEYLESS))('[UP-56] %s lacks a key, and the hint sets it', (_, [written, name]) => {
-  const { message, hint } = failureOf(...written);
-  expect(message).toMatch(/^Server "one" lacks a key or a setting: it ended with code 1 during startup/);
-  expect(message).toContain(name);
-  expect(message).not.toMatch(/\n\s+at |--option|\[31m/);
-  expect(hint).toContain(`"${name}":"\${${name}}"`);
-});
+test.each(Object.entries(KEYLESS))(
+  '[UP-56] %s lacks a key, and the hint shows how to set it',
+  (_, [written, name]) => {
+    const { message, hint } = failureOf(...written);
+    expect(message).toMatch(/^Server "one" lacks a key or a setting: it ended with code 1 during startup/);
+    expect(message).toContain(name);
+    expect(message).not.toMatch(/\n\s+at |--option|\[31m/);
+    expect(hint).toContain(`"${name}":"\${${name}}"`);
+  },
+);
 
-test('[UP-56] a stack is left out, and a network that failed is called so', () => {
+test('[UP-56] stack traces are left out, and a network failure is named as one', () => {
   const { message, hint } = failureOf(
     'Fatal error: TypeError: fetch failed',
     '    at Object.processResponse (/x/undici/lib/web/fetch/index.js:237:16)',
@@ -60,7 +63,7 @@ test('[UP-56] a stack is left out, and a network that failed is called so', () =
   expect(hint).toContain('Check the address');
 });
 
-test('[UP-56] a program with parts missing is to be installed again; of other words the last are told', () => {
+test('[UP-56] the hint for an incomplete program is to install it again; otherwise the last lines are shown', () => {
   expect(failureOf("Error: Cannot find module './dist/cli.js'").hint).toContain('install it again');
   const written = Array.from({ length: 8 }, (_, n) => `step ${n}`);
   const { message, hint } = failureOf(...written);

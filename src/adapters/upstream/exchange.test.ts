@@ -7,7 +7,7 @@ const deep = (levels: number): unknown => {
   return schema;
 };
 
-test('[HANG-5] only the tool that is not sound is left out, and that is told', () => {
+test('[HANG-5] only invalid tools are left out, each with a note', () => {
   const listed = new ListedTools();
   const sound = { name: 'read', inputSchema: { type: 'object' } };
   const isRoom = listed.add([
@@ -37,7 +37,7 @@ test('[HANG-5] only the tool that is not sound is left out, and that is told', (
   ]);
 });
 
-test('[HANG-4] a list without an end is cut, by count and by size', () => {
+test('[HANG-4] an endless list is cut, by count and by size', () => {
   const counted = new ListedTools();
   const page = (from: number) => Array.from({ length: 1_000 }, (_, i) => ({ name: `t${from + i}` }));
   let pages = 0;

@@ -9,7 +9,7 @@ const file = join(dir, 'logins.json');
 afterEach(() => rmSync(file, { force: true }));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test('[UP-38] logins are kept by server, in a file only its owner can read', async () => {
+test('[UP-38] logins are stored by server, in a file that only its owner can read', async () => {
   const store = fileTokenStore(dir);
   expect(await store.get('a')).toBeNull();
   await Promise.all(['a', 'b', 'c'].map((server) => store.set(server, { token: server })));

@@ -13,7 +13,7 @@ async function received(type: string, pieces: Iterable<string>): Promise<string>
   return await (await boundedFetch(plain, LIMIT)('http://localhost/')).text();
 }
 
-test('[HANG-4] an event without an end is cut off; many events are not', async () => {
+test('[HANG-4] an endless event is cut off; many events are not', async () => {
   const endless = (function* () {
     for (;;) yield 'data: x';
   })();
@@ -31,7 +31,7 @@ test('[HANG-4] an event without an end is cut off; many events are not', async (
   await expect(received('text/event-stream; charset=utf-8', split)).resolves.toBe(split.join(''));
 });
 
-test('[HANG-4] any other answer is cut off at its size', async () => {
+test('[HANG-4] any other answer is cut off at the size limit', async () => {
   await expect(received('application/json', ['x'.repeat(100)])).resolves.toHaveLength(100);
   await expect(received('application/json', ['x'.repeat(60), '\n\n', 'x'.repeat(60)])).rejects.toThrow();
 });

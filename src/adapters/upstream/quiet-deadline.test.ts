@@ -18,7 +18,7 @@ test('[UP-9] expires after the given silence, and not before', () => {
   expect([deadline.expired, deadline.signal.aborted]).toEqual([true, true]);
 });
 
-test('[UP-13] stands still while anyone holds it', () => {
+test('[UP-13] pauses while anyone holds it', () => {
   const deadline = new QuietDeadline(100, undefined);
   const release = [deadline.hold(), deadline.hold()];
   vi.advanceTimersByTime(10_000);
@@ -32,7 +32,7 @@ test('[UP-13] stands still while anyone holds it', () => {
   expect(deadline.expired).toBe(true);
 });
 
-test('[UP-48] a firm one counts on whatever is heard, and stands still only while it is held', () => {
+test('[UP-48] a firm deadline keeps counting despite messages, and pauses only while it is held', () => {
   const deadline = new QuietDeadline(100, undefined, true);
   vi.advanceTimersByTime(60);
   deadline.touch();

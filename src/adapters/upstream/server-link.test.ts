@@ -14,7 +14,7 @@ test('[UP-30] a subscription begins with the first client and ends with the last
   expect(wishes.uris).toEqual([]);
 });
 
-test('[UP-31] the most talkative level holds for the connection', () => {
+test('[UP-31] the most verbose level applies to the connection', () => {
   const wishes = new ClientWishes();
   expect(wishes.level).toBeNull();
   wishes.setLevel('ann', 'error');

@@ -17,7 +17,7 @@ function reader(limit = 1_000) {
 
 const ping = (id: number) => ({ jsonrpc: '2.0' as const, id, method: 'ping', params: { text: 'ä🙂\u2028' } });
 
-test('[UP-18] messages come whole wherever the pipe cuts them, and everything else is garbage', () => {
+test('[UP-18] messages arrive whole wherever the pipe splits them, and everything else is garbage', () => {
   const text = [
     'Welcome!',
     JSON.stringify(ping(1)),
@@ -40,13 +40,13 @@ test('[UP-18] messages come whole wherever the pipe cuts them, and everything el
   );
 });
 
-test('[UP-18] a line without an end is cut off before it fills the memory', () => {
+test('[UP-18] an endless line is cut off before it fills the memory', () => {
   const { lines } = reader(10);
   lines.append(Buffer.from('12345678'));
   expect(() => lines.append(Buffer.from('9abc'))).toThrow(/larger than 10 bytes/);
 });
 
-test('[UP-22] keeps the last lines, counts them all, and counts one being written', () => {
+test('[UP-22] keeps the last lines, counts all of them, and counts an unfinished one', () => {
   const lines = new RecentLines(3);
   lines.append('one\ntw');
   expect(lines.list()).toEqual(['one', 'tw']);
@@ -57,7 +57,7 @@ test('[UP-22] keeps the last lines, counts them all, and counts one being writte
   expect(lines.list()).toEqual(['three', 'four', 'five']);
 });
 
-test('[UP-19] tells what was written after a certain point', () => {
+test('[UP-19] returns what was written after a given point', () => {
   const lines = new RecentLines(3);
   lines.append('a\nb\n');
   const point = lines.count;
@@ -67,7 +67,7 @@ test('[UP-19] tells what was written after a certain point', () => {
   expect(lines.list(point + 1)).toEqual(['d', 'e']);
 });
 
-test('[UP-22] a line without an end does not grow for ever', () => {
+test('[UP-22] an endless line does not grow forever', () => {
   const lines = new RecentLines();
   for (let i = 0; i < 100; i++) lines.append('x'.repeat(1_000));
   expect(lines.list()[0]?.length).toBe(2_000);

@@ -48,7 +48,7 @@ test.each([
   expect(told([...times(30, plain), ...times(12, changed, 100)])).toEqual(news);
 });
 
-test('[DRIFT-3] the old shape ends it, and is then one of two that are known', () => {
+test('[DRIFT-3] the old shape ends the drift, and from then on both shapes are known', () => {
   const renamed = (i: number) => ({ id: `x${i}`, bytes: 5, tags: ['a'] });
   const flapping = [0, 1, 2, 3].flatMap((n) => [
     ...times(4, renamed, 100 * n),
@@ -87,11 +87,11 @@ test.each<[string, readonly Asked[]]>([
     ),
   ],
   ['hidden values', [...times(30, plain), ...times(10, (i) => ({ ...plain(i), size: '[redacted]' }), 50)]],
-])('[DRIFT-6] %s do not alarm', (_, answers) => {
+])('[DRIFT-6] %s raise no alarm', (_, answers) => {
   expect(told(answers)).toEqual([]);
 });
 
-test('[DRIFT-7] any answers are read, into a shape of bounded size that is JSON', () => {
+test('[DRIFT-7] answers of any kind are read, into a JSON shape of bounded size', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.jsonValue(), fc.jsonValue({ maxDepth: 8 })), { maxLength: 60 }),

@@ -27,7 +27,7 @@ test.each([
   expect(definitionDrift(tool(name), after).map((change) => change.words)).toEqual(words);
 });
 
-test('[DRIFT-4] fewer choices, and answers that lack what they had, break something', () => {
+test('[DRIFT-4] fewer choices and missing result fields break something', () => {
   const unit = (...choices: string[]) => tool({ unit: { type: 'string', enum: choices } });
   expect(definitionDrift(unit('m', 'ft'), unit('m')).map(({ words }) => words)).toEqual([
     'argument "unit" no longer takes "ft"',

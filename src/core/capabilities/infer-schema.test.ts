@@ -24,7 +24,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 const proof = () => ({ seed: proofSeed(), numRuns: proofRuns(5000) });
 
-test('[TYPE-1] a schema is inferred from a value, and says no more than was seen', () => {
+test('[TYPE-1] a schema is inferred from a value, and claims no more than was seen', () => {
   expect(inferSchema({ id: 1, tags: ['a'], size: 1.5, gone: undefined, none: null, empty: [] })).toEqual({
     type: 'object',
     properties: {
@@ -46,7 +46,7 @@ test('[TYPE-1] a schema is inferred from a value, and says no more than was seen
   });
 });
 
-test('[TYPE-1] what was stored, or never was, merges with what is seen', () => {
+test('[TYPE-1] a stored schema, a missing one and a damaged one merge with what is seen', () => {
   expect(mergeSchemas(null, { type: 'string' })).toEqual({ type: 'string' });
   expect(mergeSchemas({ type: 'string' }, undefined)).toEqual({ type: 'string' });
   expect(mergeSchemas('damaged', { type: 'string' })).toEqual({});

@@ -22,12 +22,12 @@ test.each([
   expect(admission({ hasIntent: true, hasResult: true, ...evidence })).toBe(state),
 );
 
-test('[CAP-26] what was never said to be for anything, or gives nothing back, stays a candidate', () => {
+test('[CAP-26] code without an intent or without a result stays a candidate', () => {
   expect(admission({ successfulRuns: 9, hasIntent: false, hasResult: true })).toBe('candidate');
   expect(admission({ successfulRuns: 9, hasIntent: true, hasResult: false })).toBe('candidate');
 });
 
-describe('[CAP-15] a program is worth keeping', () => {
+describe('[CAP-15] a program is kept', () => {
   const at = { line: 1, column: 1 };
   const args = { bindings: {}, isComplete: true };
   const task: StructureNode = { id: 'n1', at, type: 'task', tool: toolId('fs', 'read'), arguments: args };
@@ -47,7 +47,7 @@ describe('[CAP-15] a program is worth keeping', () => {
       trace: { executedPath: path },
     });
 
-  test('when it called something and did more than that', () => {
+  test('when it makes a call and does more than that', () => {
     expect(isKept([task, { ...task, id: 'n2' }], [toolId('fs', 'read')])).toBe(true);
     expect(isKept([task, operation], [toolId('fs', 'read'), operationId('map')])).toBe(true);
     expect(isKept([call, operation], [uuid, operationId('map')])).toBe(true);
@@ -55,20 +55,20 @@ describe('[CAP-15] a program is worth keeping', () => {
     expect(isKept([task, operation], [])).toBe(false);
   });
 
-  test('unless it only hands on to one capability or tool', () => {
+  test('unless it only forwards to one capability or tool', () => {
     expect(isKept([task], [toolId('fs', 'read')])).toBe(false);
     expect(isKept([call], [uuid, toolId('fs', 'read')])).toBe(false);
     expect(isKept([call, { ...call, id: 'n2' }], [uuid, uuid])).toBe(true);
   });
 
-  test('unless it held a secret', () => {
+  test('unless it contained a secret', () => {
     const redact = createRedactor(['correct-horse-battery']);
     expect(isKept([task, operation], [toolId('fs', 'read')])).toBe(true);
     const code = redact('return mcp.web.get({ key: "correct-horse-battery" })');
     expect(isKept([task, operation], [toolId('fs', 'read')], {}, code)).toBe(false);
   });
 
-  test('unless only a run can tell what it calls, or it cannot be read', () => {
+  test('unless its calls are only known at run time, or it cannot be parsed', () => {
     const unresolved = [{ text: 'mcp[x][y]', at, reason: 'x is not known' }];
     expect(isKept([task, operation], [toolId('fs', 'read')], { unresolved })).toBe(false);
     const trace = { executedPath: [toolId('fs', 'read')] };
@@ -119,7 +119,7 @@ test.each([
   expect(quarantineReason({ recent: outcomes(text) })).toBe(reason);
 });
 
-test('[CAP-16] a tool with another definition than when it was learned', () => {
+test('[CAP-16] a tool whose definition changed since the capability was learned', () => {
   const learned = { 'fs:read': 'a', 'fs:write': 'b', 'fs:gone': 'c' };
   const reason = (now: Record<string, string>) =>
     quarantineReason({ recent: outcomes('++'), definitionHashes: learned, currentHash: (tool) => now[tool] });

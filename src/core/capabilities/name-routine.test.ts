@@ -133,11 +133,11 @@ test.each<[string, Job]>([
   ],
   ['translate_text', { intents: ['Convert this text for me'], tools: ['translate_text_to_language'] }],
   ['delete_transaction', { intents: ['The transaction is wrong'], tools: ['del_transaction'] }],
-])('[CAP-12] a routine is called %s: what is done, and to what', (name, job) => {
+])('[CAP-12] a routine is called %s: the action and its object', (name, job) => {
   expect(nameOf(job)).toBe(name);
 });
 
-test('[CAP-12] two that do nearly the same are told apart by what the tools are called', () => {
+test('[CAP-12] two similar routines get different names from the names of their tools', () => {
   const names = nameRoutine({
     intents: ['growth of the population of a city'],
     tools: ['get_population_growth_by_city'],
@@ -150,7 +150,7 @@ test('[CAP-12] two that do nearly the same are told apart by what the tools are 
   ]);
 });
 
-test('[CAP-12] a number tells two apart only where nothing else does', () => {
+test('[CAP-12] a number distinguishes two names only where nothing else does', () => {
   const names = nameRoutine({
     intents: ['Music for my trip', 'Which music goes with this city?'],
     tools: ['TripTool', 'MusicTool'],
@@ -172,7 +172,7 @@ test.each([
   'nicknames of all gold customers by turnover',
   '数えて',
   'please do it for me',
-])("[CAP-23] nothing of %j that is somebody's own is in a name", (intent) => {
+])('[CAP-23] nothing personal in %j gets into a name', (intent) => {
   const names = nameRoutine({
     intents: [intent],
     tools: ['find_customers'],
@@ -192,7 +192,7 @@ test('[CAP-23] a hostile intent is cut', () => {
   expect(names('count words '.repeat(100_000)).flat().length).toBeLessThan(10);
 });
 
-test('[CAP-23] texts in quotes are told from apostrophes', () => {
+test('[CAP-23] quoted texts are distinguished from apostrophes', () => {
   const said = `Rename 'a b.txt' to "it's new" for the dogs' owner, don't ask; “curly” and \`code\``;
   expect(quotedSpans(said).map(({ text }) => text)).toEqual(['a b.txt', "it's new", 'curly', 'code']);
   expect(quotedSpans(`5" of rain, he said "no`).map(({ text }) => text)).toEqual([]);

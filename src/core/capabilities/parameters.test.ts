@@ -51,7 +51,7 @@ function defaultsOf(schema: { properties: Readonly<Record<string, Readonly<Recor
   return Object.fromEntries(Object.entries(schema.properties).map(([name, one]) => [name, one.default]));
 }
 
-test('[CAP-5] literals in the arguments of calls are parameters with the first value as their default', () => {
+test('[CAP-5] literals in the arguments of calls become parameters, with the first value as their default', () => {
   const { code, schema } = learn(`
     const path = '/tmp/a.txt'; // what to read
     const { content } = await mcp.filesystem.read_text_file({ path, head: 10 });
@@ -73,7 +73,7 @@ test('[CAP-5] literals in the arguments of calls are parameters with the first v
   });
 });
 
-test('[CAP-5] names of parameters are readable, unlike each other and unlike what every object has', () => {
+test('[CAP-5] parameter names are readable, unique and differ from what every object inherits', () => {
   const { code } = learn(`
     await mcp.fs.read({ path: 'a', 'max-size': 1, '2': 2, toString: 'x', opts: { items: [{ id: 1 }, { id: 2 }] } });
     await mcp.fs.write_file({ path: 'b' });
@@ -88,7 +88,7 @@ test('[CAP-5] names of parameters are readable, unlike each other and unlike wha
   `);
 });
 
-test('[CAP-6] what differs between runs becomes a parameter that must be given, named by the code around it', () => {
+test('[CAP-6] a value that differs between runs becomes a required parameter, named after the code around it', () => {
   const program = (age: number, sign: string, text: string, cities: string) => `
     const rows = await mcp.db.query({ sql: 'select 1' });
     const limit = ${age};
@@ -113,7 +113,7 @@ test('[CAP-6] what differs between runs becomes a parameter that must be given, 
   expect(schema.properties.sql).not.toHaveProperty('examples');
 });
 
-test('[CAP-25] a parameter keeps its name when others join it, and only a few examples are kept', () => {
+test('[CAP-25] a parameter keeps its name when others are added, and only a few examples are kept', () => {
   const program = (name: string, path: string) =>
     `const path = '${name}'; return mcp.a.b({ path: '${path}', q: path.x })`;
   const paths = ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'c'].map((path, index) =>
@@ -124,18 +124,18 @@ test('[CAP-25] a parameter keeps its name when others join it, and only a few ex
   expect(slots.map(({ seen }) => seen)).toEqual([['y'], ['b', 'c', 'd', 'e', 'f']]);
 });
 
-test('[CAP-6] a run of another program is not taken for one of this', () => {
+test('[CAP-6] a run of another program is not mistaken for a run of this one', () => {
   const slots = learnSlots(read('return f("a")'));
   expect(() => mergeObservation(slots, read('return f(1)'))).toThrow('differ');
   expect(() => mergeObservation(slots, read('return f("a", 1)'))).toThrow('differ');
 });
 
-test('[CAP-7] a literal where args means something else stays in the code', () => {
+test('[CAP-7] a literal stays in the code where args means something else', () => {
   const { code } = learn('return x.map((args) => mcp.a.b({ path: "a", q: args.q }))');
   expect(code).toBe('return x.map((args) => mcp.a.b({ path: "a", q: args.q }))');
 });
 
-test('[CAP-7] parameters take the place of literals however close the code around them is', async () => {
+test('[CAP-7] parameters replace literals however tightly the code around them is written', async () => {
   const program = (on: string, text: string, n: string) =>
     `const o={k:1};const r=[];if("${text}"in o)r.push(typeof"${text}");switch("k"){case"${text}":r.push(-${n}n,2-${n},2**-${n})}
      const f=()=>"${text}";for(const x of["${text}"])r.push(x+f());return[\`\${r}${text}\${o.k}${on}\`,void ${n}]`;
@@ -149,7 +149,7 @@ test('[CAP-7] parameters take the place of literals however close the code aroun
   expect(await run(code, Object.fromEntries(others))).toEqual(await run(program('b', 'z', '4'), {}));
 });
 
-test('[CAP-7] any program does with its defaults what it did with its literals, and with others what they did', async () => {
+test('[CAP-7] with its defaults any program does what it did with its literals, and with other values what those literals did', async () => {
   const value = fc.oneof(
     fc.string().map((text) => JSON.stringify(text)),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
@@ -193,7 +193,7 @@ test('[CAP-7] any program does with its defaults what it did with its literals, 
   );
 });
 
-test('[CAP-8] what the code takes from args is a parameter as it is, and must be given unless the code can do without', () => {
+test('[CAP-8] a property that the code reads from args is a parameter, required unless the code can do without it', () => {
   const { schema, code } = learn(`
     const { limit = 10, order, tags: [first] } = args;
     const size = args.size ?? 5;
@@ -219,7 +219,7 @@ test('[CAP-8] what the code takes from args is a parameter as it is, and must be
   });
 });
 
-test('[CAP-8] types of args are those its runs were given; args used as a whole leave the list open', () => {
+test('[CAP-8] the types of args are those seen in runs; using args as a whole leaves the list open', () => {
   const { used } = read('return { ...args, a: args.a }');
   const observed = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } } };
   expect(parametersSchema({ slots: [], used, observed })).toEqual({

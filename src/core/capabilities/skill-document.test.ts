@@ -51,7 +51,7 @@ const sample = () =>
 return text.split(/\\s+/).filter((word) => word.length > (args.least ?? 1)).length;`,
   );
 
-test('[CAP-17] a capability comes back from its files as it went', () => {
+test('[CAP-17] a capability survives export to files and import', () => {
   const exported = sample();
   const files = toSkillFiles(exported);
   expect(Object.keys(files)).toEqual(['SKILL.md', 'code.ts', 'schema.json', 'capability.json']);
@@ -65,7 +65,7 @@ test('[CAP-17] a capability comes back from its files as it went', () => {
   expect(fromSkillFiles({ 'capability.json': files['capability.json'] ?? '' })).toEqual(outcome);
 });
 
-test('[CAP-17] types of arguments the code takes by itself come back too', () => {
+test('[CAP-17] types of arguments that the code reads itself survive too', () => {
   const source = 'return mcp.fs.read({ path: args.path })';
   const template = templateOf(source);
   if (!template.ok) throw new Error(template.error.message);
@@ -111,7 +111,7 @@ test('[CAP-18] SKILL.md tells any agent what it is, what it takes, how to run it
   expect(JSON.parse(schema)).toEqual({ parameters: sample().parametersSchema, output: { type: 'integer' } });
 });
 
-test('[CAP-18] front matter keeps to its limits whatever the name and the description', () => {
+test('[CAP-18] front matter stays within its limits, whatever the name and the description', () => {
   fc.assert(
     fc.property(
       fc.stringMatching(/^[a-z][a-z0-9_]{0,63}$/),
@@ -128,7 +128,7 @@ test('[CAP-18] front matter keeps to its limits whatever the name and the descri
   );
 });
 
-describe('[CAP-19] files that were changed or made up are refused with what is wrong', () => {
+describe('[CAP-19] edited or invented files are refused with the reason', () => {
   const changed = (change: (fields: Record<string, unknown>) => void) => {
     const files = toSkillFiles(sample());
     const fields = JSON.parse(files['capability.json'] ?? '');
@@ -222,14 +222,14 @@ describe('[CAP-19] files that were changed or made up are refused with what is w
     });
   });
 
-  test('places that are not where the literals stand are not believed', () => {
+  test('slot positions that are not those of the literals are ignored', () => {
     const files = changed((fields) => {
       for (const one of fields.slots as object[]) Object.assign(one, { start: 0, end: 10, isFixed: true });
     });
     expect(fromSkillFiles(files)).toEqual(fromSkillFiles(toSkillFiles(sample())));
   });
 
-  test('no file at all makes reading throw', () => {
+  test('no file makes the reader throw', () => {
     const good = JSON.parse(toSkillFiles(sample())['capability.json'] ?? '');
     const field = fc.constantFrom(...Object.keys(good), 'other');
     fc.assert(
@@ -254,7 +254,7 @@ describe('evidence that travels', () => {
   });
   const sealed = (told: SkillEvidence | null = evidence()) => sealSkill(toSkillFiles(sample()), told, sha256);
 
-  test('[PROOF-5] an untouched copy is verified, also with other line ends; its files can be imported', () => {
+  test('[PROOF-5] an unchanged copy is verified, also with other line endings; its files can be imported', () => {
     const files = sealed();
     const verified = verifySkill(files, sha256);
     expect(verified).toMatchObject({ ok: true, value: { slug: 'count_words', evidence: evidence() } });
@@ -267,7 +267,7 @@ describe('evidence that travels', () => {
     expect(brokenSeals(toSkillFiles(sample()), sha256)).toEqual([]);
   });
 
-  test('[PROOF-5] a copy that was changed in any place is refused', () => {
+  test('[PROOF-5] a copy with any change is refused', () => {
     const files = sealed();
     const change = fc.record({ file: fc.nat(3), at: fc.nat(), how: fc.nat(3), by: fc.nat(93) });
     fc.assert(

@@ -6,7 +6,7 @@ import { nameRoutine } from './name-routine.ts';
 import { wordsOf } from './public-words.ts';
 import { describeCapability, isReserved, isWellNamed, slugFor } from './slug.ts';
 
-test('[CAP-12] the first name that is free serves, else the first with a number', () => {
+test('[CAP-12] the first free name is used, otherwise the first one with a number', () => {
   const names = [
     ['get', 'growth'],
     ['get', 'growth', 'by', 'city'],
@@ -27,7 +27,7 @@ test.each<[string[], string]>([
   expect(isSlug(slugFor([words], []))).toBe(true);
 });
 
-test('[CAP-12] any intent and any tools give a valid name that is free, without fragments or stop words at its ends', () => {
+test('[CAP-12] any intent and any tools give a valid free name, without word fragments or stop words at its ends', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 200 }),
     fc.lorem(),
@@ -48,7 +48,7 @@ test('[CAP-12] any intent and any tools give a valid name that is free, without 
   );
 });
 
-test('[CAP-12] names of before that have pieces of words are told from good ones', () => {
+test('[CAP-12] older names with word fragments are recognised as bad', () => {
   expect(isWellNamed('measure_notes')).toBe(true);
   expect(isWellNamed('get_growth_by_city')).toBe(true);
   expect(isWellNamed('get_growth_2')).toBe(true);
@@ -61,7 +61,7 @@ test('[CAP-12] names of before that have pieces of words are told from good ones
     expect(isWellNamed(bad)).toBe(false);
 });
 
-test('[CAP-13] a description is one sentence of what it does and of the tools', () => {
+test('[CAP-13] a description is one sentence with the action and the tools', () => {
   expect(describeCapability('count_words', ['fs:read', 'fs:write', 'fs:read'])).toBe(
     'Count words, with fs:read and fs:write.',
   );
@@ -70,7 +70,7 @@ test('[CAP-13] a description is one sentence of what it does and of the tools', 
   expect(describeCapability('count_words', many)).toBe('Count words, with 20 tools.');
 });
 
-test('[CAP-12] contractions leave no pieces of words', () => {
+test('[CAP-12] contractions leave no word fragments', () => {
   expect(wordsOf("I'm sure it's Bob’s; don't look, they're in my eBay cart")).toEqual(
     'i sure it bob do look they in my ebay cart'.split(' '),
   );

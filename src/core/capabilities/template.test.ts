@@ -18,7 +18,7 @@ function template(source: string): Template {
   return outcome.value;
 }
 
-describe('[CAP-2] what does not make another program', () => {
+describe('[CAP-2] differences that do not make another program', () => {
   const same: readonly (readonly [what: string, one: string, other: string])[] = [
     ['formatting', 'return[1,x].map(f)', 'return [\n  1,\n  x,\n].map( f );\n'],
     ['comments', 'return a', '/* why */ return a // because'],
@@ -58,7 +58,7 @@ describe('[CAP-2] what does not make another program', () => {
   test.each(same)('%s', (_, one, other) => expect(identity(other)).toBe(identity(one)));
 });
 
-describe('[CAP-3] what makes another program', () => {
+describe('[CAP-3] differences that make another program', () => {
   const different: readonly (readonly [what: string, one: string, other: string])[] = [
     ['operators', 'return a + b', 'return a - b'],
     ['logic', 'return a ?? b', 'return a || b'],
@@ -221,7 +221,7 @@ function render(program: readonly Step[], { prefix, quote, gap, end, isBracketed
   return `${lines.join('\n')}\nreturn ${name(program.length - 1)}`;
 }
 
-test('[CAP-2] any program keeps its identity under another hand and other literals', () => {
+test('[CAP-2] any program keeps its identity in another style and with other literals', () => {
   fc.assert(
     fc.property(steps, style, style, (program, one, other) => {
       expect(identity(render(program, other))).toBe(identity(render(program, one)));
@@ -230,7 +230,7 @@ test('[CAP-2] any program keeps its identity under another hand and other litera
   );
 });
 
-test('[CAP-3] any two programs that differ in a step have two identities', () => {
+test('[CAP-3] any two programs that differ in a step have different identities', () => {
   const isReal = (step: Step) => ({ ...step, ...('literal' in step && { literal: typeof step.literal }) });
   /** What a step means where it stands: which earlier result it takes, which kind of literal. */
   const meaning = (program: readonly Step[]) =>
@@ -255,7 +255,7 @@ test('[CAP-3] any two programs that differ in a step have two identities', () =>
 });
 
 describe('[CAP-4] literals of a program', () => {
-  test('stand where the source has them, in order', () => {
+  test('are listed where the source has them, in order', () => {
     const source = 'const é = "👍"; f(-1, `a${[2, 3]}b`, null, 10n, true, /x/, x["key"], { "k": 4 })';
     const { slots } = template(source);
     expect(slots.map(({ kind, value, start, end }) => [kind, value, source.slice(start, end)])).toEqual([
@@ -288,11 +288,11 @@ describe('[CAP-4] literals of a program', () => {
     ['through an alias', 'const fs = mcp.fs; const { read: r } = fs; r({ path: "a" })'],
     ['through a computed name', 'const t = "read"; mcp.fs[t]({ path: "a" })'],
     ['inside a function', 'const f = async () => mcp.fs.read({ path: "a" }); await f()'],
-  ])('are known as arguments: %s', (_, source) => {
+  ])('are recognised as arguments: %s', (_, source) => {
     expect(argumentsOf(source)).toEqual([['a', 'fs:read', 'path']]);
   });
 
-  test('are known by their place within an argument, and by capability', () => {
+  test('are identified by their path within an argument, and by capability', () => {
     expect(argumentsOf('mcp.db.find({ filter: { age: 3 }, sort: [{ by: "x" }], tags: ["a", "b"] })')).toEqual(
       [
         [3, 'db:find', 'filter.age'],
@@ -303,7 +303,7 @@ describe('[CAP-4] literals of a program', () => {
     expect(argumentsOf('capabilities.tidy({ dir: "a" })')).toEqual([['a', 'capabilities.tidy', 'dir']]);
   });
 
-  test('are not arguments when they only take part in one, or when mcp is something else', () => {
+  test('are not arguments when they are only part of one, or when mcp is something else', () => {
     expect(argumentsOf('mcp.fs.read({ path: "a" + x, other: c ? "b" : "d", [k]: "e" })')).toEqual([]);
     expect(argumentsOf('const mcp = x; mcp.fs.read({ path: "a" })')).toEqual([]);
     expect(argumentsOf('let p = "a"; p = f(); mcp.fs.read({ path: p })')).toEqual([]);
@@ -312,7 +312,7 @@ describe('[CAP-4] literals of a program', () => {
     ).toEqual([]);
   });
 
-  test('that name a tool do not vary', () => {
+  test('that name a tool are not parameters', () => {
     expect(template('const t = "read"; mcp.fs[t]({})').slots).toEqual([]);
   });
 });
@@ -326,14 +326,14 @@ test('[CAP-4] constants that use each other over and over are followed once', ()
   expect(template(objects).slots).toHaveLength(1);
 });
 
-test('[CAP-24] code that cannot be read, is too long or nested too deeply is told so', () => {
+test('[CAP-24] code that cannot be parsed, is too long or nested too deeply gives an error that says so', () => {
   expect(templateOf('const = 1')).toMatchObject({ ok: false, error: { code: 'invalid_argument' } });
   expect(templateOf(`// ${'x'.repeat(70_000)}`)).toMatchObject({ ok: false, error: { code: 'too_large' } });
   const deep = `return ${'['.repeat(2000)}x${']'.repeat(2000)}`;
   expect(templateOf(deep)).toMatchObject({ ok: false, error: { code: 'too_large' } });
 });
 
-test('[JOB-5] calls made at once are put into the order of another program', () => {
+test('[JOB-5] parallel calls are put into the order of another program', () => {
   const one = 'return await Promise.all([mcp.a.x({ q: "one" }), mcp.b.y({})]);';
   const other = 'return await Promise.all([mcp.b.y({}), mcp.a.x({ q: "two" })]);';
   const arranged = inOrderOf(other, one);

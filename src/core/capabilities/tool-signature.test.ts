@@ -61,7 +61,7 @@ test.each([
     toolSignature(tool('list', { inputSchema: null, description: '' })),
     'mcp.filesystem.list(args?: Record<string, unknown>): Promise<unknown>',
   ],
-])('[TYPE-4] a tool is shown as it is called in code: %s', (_, signature, expected) => {
+])('[TYPE-4] a tool is shown the way code calls it: %s', (_, signature, expected) => {
   expect(signature).toBe(expected);
   expect(isValid(signature)).toBe(true);
 });
@@ -71,7 +71,7 @@ test('[TYPE-4] a long description is cut', () => {
   expect(signature.split('\n')[0]).toHaveLength('/** '.length + 200 + ' */'.length);
 });
 
-test('[TYPE-5] a capability is shown as it is called in code', () => {
+test('[TYPE-5] a capability is shown the way code calls it', () => {
   const signature = capabilitySignature({
     slug: 'count_words',
     description: 'Counts words.',
@@ -157,7 +157,7 @@ test.each<[unknown, string]>([
   expect(isType(type)).toBe(true);
 });
 
-test('[TYPE-3] large and endless schemas become types of bounded size', () => {
+test('[TYPE-3] large and infinite schemas become types of bounded size', () => {
   const values = Array.from({ length: 100 }, (_, index) => `v${index}`);
   expect(schemaToType({ enum: values })).toMatch(/^"v0" \| .*"v39" \| string \/\* and 60 more \*\/$/);
   const wide = { properties: Object.fromEntries(values.map((name) => [name, { type: 'string' }])) };

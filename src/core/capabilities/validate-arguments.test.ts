@@ -41,11 +41,11 @@ test.each([
     ['"filter.items[1]" must be a boolean, not a number'],
   ],
   ['text', ['must be an object, not a string']],
-])('[CAP-9] wrong arguments are told in plain words with their place: %j', (args, problems) => {
+])('[CAP-9] wrong arguments are reported in plain words with their place: %j', (args, problems) => {
   expect(checkArguments(SCHEMA, args)).toEqual(problems);
 });
 
-test('[CAP-9] schemas of any draft are understood, and stay as they are', () => {
+test('[CAP-9] schemas of any draft are understood, and are not changed', () => {
   const draft = (name: string, rest: object) => ({
     $schema: `http://json-schema.org/${name}/schema#`,
     ...rest,
@@ -86,16 +86,16 @@ test.each([
   [{ contains: { type: 'string' } }, [1], 'has no item of the required form'],
   [{ dependentRequired: { a: ['b'] } }, { a: 1 }, '"b" is missing: "a" needs it'],
   [{ enum: ['a is invalid. Expected "', ']'] }, 1, 'must be one of "a is invalid. Expected \\"","]"'],
-])('[CAP-9] the words come from the schema, whatever stands in it: %j', (schema, value, problem) => {
+])('[CAP-9] the message comes from the schema, whatever it contains: %j', (schema, value, problem) => {
   expect(checkArguments(schema, value)).toContain(problem);
 });
 
-test('[CAP-9] what every object inherits is not given', () => {
+test('[CAP-9] inherited properties do not count as given', () => {
   const schema = { properties: { toString: { type: 'string' } }, required: ['constructor'] };
   expect(checkArguments(schema, {})).toEqual(['"constructor" is missing']);
 });
 
-test('[CAP-9] what a schema says of one value is told without a place', () => {
+test('[CAP-9] problems of a single value are reported without a place', () => {
   expect(checkArguments({ type: 'number' }, 'x')).toEqual(['must be a number, not a string']);
   expect(
     checkArguments(
@@ -111,7 +111,7 @@ test('[CAP-9] what a schema says of one value is told without a place', () => {
   expect(checkArguments({ oneOf: [{ type: 'number' }, { type: 'integer' }] }, 3)).toEqual([]);
 });
 
-test('[CAP-10] a schema that is broken, hostile or only hints refuses nothing', () => {
+test('[CAP-10] a schema that is broken, hostile or only informative refuses nothing', () => {
   const bomb: Record<string, unknown> = { d0: { type: 'string' } };
   for (let level = 1; level < 40; level++) {
     const ref = { $ref: `#/$defs/d${level - 1}` };
@@ -173,7 +173,7 @@ test('[CAP-10] no schema and no value make the check throw', () => {
   );
 });
 
-test('[CAP-11] defaults stand in for what is missing, and only for what may be missing', () => {
+test('[CAP-11] defaults fill in missing values, and only optional ones', () => {
   const schema = {
     properties: { a: { default: 1 }, b: { default: 2 }, c: {}, d: { default: null } },
     required: ['b'],

@@ -120,13 +120,13 @@ describe('structure of a run', () => {
     expect(pairs(graph, 'sequence')).toEqual([`${a} ${b}`, `${b} ${c}`]);
   });
 
-  test('[GRAPH-5] a call that never ended is followed by nothing', () => {
+  test('[GRAPH-5] nothing follows a call that never ended', () => {
     const events = chain(a, b).filter(({ traceId, type }) => traceId !== 'call-0' || type === 'tool_start');
     expect(pairs(graphOf({ events }), 'sequence')).toEqual([]);
     expect(graphOf({ events }).statisticsOf(a)).toMatchObject({ calls: 1, failures: 1 });
   });
 
-  test('[ORIGIN-3] a run that PML started by itself adds the failed calls, and no edge', () => {
+  test('[ORIGIN-3] a run that PML started itself adds only its failed calls, and no edges', () => {
     const graph = graphOf({
       events: eventsOf({
         one: { node: a, from: 0, to: 1 },
@@ -141,7 +141,7 @@ describe('structure of a run', () => {
     expect(graph.statistics()).toMatchObject([{ node: b, runs: 1, calls: 1, failures: 1, repeats: 0 }]);
   });
 
-  test('[GRAPH-6] repetition does not make an edge but is counted, in a row and not in parallel', () => {
+  test('[GRAPH-6] repetition makes no edge but is counted, for calls in a row and not for parallel ones', () => {
     const graph = graphOf({ events: chain(a, a, a, b, a) });
     applyTraces(graph, [
       {
@@ -214,7 +214,7 @@ describe('data flow, plans and branches', () => {
     });
   });
 
-  test('[GRAPH-7] both paths are kept, counted once per run; invocations are the calls that took a value', () => {
+  test('[GRAPH-7] both paths are kept, counted once per run; invocations counts the calls that took a value', () => {
     const valueFlow = [flow('id', 'x'), flow('id', 'x', 'call-2'), flow('items[0].id', 'y')];
     const graph = graphOf({ events: chain(a, b, b), valueFlow });
     expect(graph.edge(a, b, 'provides')).toMatchObject({
@@ -241,7 +241,7 @@ describe('data flow, plans and branches', () => {
     expect(forth.edge(a, b, 'provides')?.valuePaths[3]).toMatchObject({ fromPath: 'items[3].id', runs: 2 });
   });
 
-  test('[GRAPH-8] a plan that ran gives dependencies, of tasks that did run', () => {
+  test('[GRAPH-8] an executed plan gives dependencies between the tasks that ran', () => {
     const dependencies = [
       { from: a, to: b },
       { from: a, to: b },
@@ -262,7 +262,7 @@ describe('data flow, plans and branches', () => {
     expect(graph.edge(a, c, 'conditional')).toMatchObject({ source: 'template', invocationCount: 0 });
   });
 
-  test('[GRAPH-2] a template dependency observed as sequence keeps both edges, and is as certain', () => {
+  test('[GRAPH-2] a template dependency that is also observed as a sequence keeps both edges, with equal confidence', () => {
     const graph = new TypedGraph();
     graph.declare(a, b, 'dependency');
     for (const at of [1, 2, 3]) applyTraces(graph, [{ at, events: chain(a, b) }]);
@@ -343,7 +343,7 @@ describe('[GRAPH-9] the same runs give the same graph', () => {
   });
 });
 
-test('[GRAPH-4] a call directly follows what had ended before it, with nothing wholly between the two', () => {
+test('[GRAPH-4] a call directly follows a call that ended before it, with no call wholly between the two', () => {
   const random = createRandom(proofSeed());
   for (let proof = 0; proof < proofRuns(1_000); proof++) {
     const events = randomEvents(random, random.int(25), 5).map((event) => ({

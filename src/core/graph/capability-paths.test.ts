@@ -41,7 +41,7 @@ describe('[GRAPH-19] what follows a capability', () => {
     expect(arcs.some(({ head }) => head === d)).toBe(isHeld);
   });
 
-  test('what a capability uses follows from its observed contents', () => {
+  test('the nodes a capability uses are those observed in it', () => {
     const graph = seen(3, 'contains', x, a);
     graph.declare(x, b, 'contains');
     expect(containedUses(graph.snapshot())).toEqual([{ capability: x, calls: new Map([[a, 2]]) }]);

@@ -61,7 +61,7 @@ describe('[GRAPH-10] edges that are no longer seen fade', () => {
     expect(fadedWeight(edge('template', null), 10_000 * DAY)).toBe(0.5);
   });
 
-  test('age is counted to the newest run, whatever was called in it', () => {
+  test('age is measured from the newest run, whatever it called', () => {
     const graph = new TypedGraph();
     graph.observe({ from: a, to: b, type: 'dependency', calls: 1, paths: [] }, 0);
     const weightNow = () => graph.weightOf(graph.edge(a, b, 'dependency')!);

@@ -76,7 +76,7 @@ function scores(graph: TypedGraph, context: readonly NodeId[]): Map<NodeId, numb
 }
 
 describe('[GRAPH-23] before any run', () => {
-  test('like descriptions and one server relate tools, weaker than any template', () => {
+  test('similar descriptions and a common server relate tools, but less than any template', () => {
     const edges = coldStartEdges(a, hintsOf());
     expect(edges.map(({ to, reason }) => [to, reason])).toEqual([
       [c, 'description'],
@@ -89,14 +89,14 @@ describe('[GRAPH-23] before any run', () => {
     expect([...scores(new TypedGraph(), [a])].map(([id]) => id).sort()).toEqual([b, c]);
   });
 
-  test('the graph outranks guesses', () => {
+  test('the graph outranks such guesses', () => {
     const graph = new TypedGraph();
     graph.declare(a, b, 'sequence');
     expect(scores(graph, [a]).get(b)).toBe(1);
     expect(scores(graph, [a]).get(c)).toBeLessThan(0.2);
   });
 
-  test('once runs have shown a tool with others, nothing is guessed about it', () => {
+  test('once runs have shown a tool with others, its relations are no longer guessed', () => {
     const graph = new TypedGraph();
     graph.observe({ from: a, to: d, type: 'sequence', calls: 1, paths: [] }, 0);
     expect(scores(graph, [a])).toEqual(new Map([[d, 1]]));

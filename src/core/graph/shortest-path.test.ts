@@ -10,7 +10,7 @@ import { shortestPath } from './shortest-path.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 describe('[GRAPH-11] shortest path', () => {
-  test('is as short as the one of an independent implementation, and its steps are edges of the graph', () => {
+  test('is as short as that of an independent implementation, and its steps are edges of the graph', () => {
     const random = createRandom(proofSeed());
     for (let proof = 0; proof < proofRuns(500); proof++) {
       const size = 2 + random.int(20);
@@ -74,7 +74,7 @@ describe('[GRAPH-11] shortest path', () => {
     expect(shortestPath(contained.snapshot(), a, b, ['contains'])).toMatchObject({ cost: 1.25 });
   });
 
-  test('from a node to itself it has no steps', () => {
+  test('a path from a node to itself has no steps', () => {
     const graph = new TypedGraph();
     graph.addNode(a);
     expect(shortestPath(graph.snapshot(), a, a)).toEqual({ nodes: [a], steps: [], cost: 0 });

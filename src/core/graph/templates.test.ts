@@ -22,7 +22,7 @@ describe('[GRAPH-22] templates', () => {
     });
   });
 
-  test('an edge has its own type, else that of its template, else dependency; ids may be spelt in any way', () => {
+  test('an edge has its own type, otherwise that of its template, otherwise dependency; ids may be spelt in any way', () => {
     const templates = {
       plain: { edges: [['s:a', 's__b']] },
       typed: {

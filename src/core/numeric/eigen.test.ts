@@ -52,7 +52,7 @@ describe('[GRAPH-15] eigenvectors', () => {
     for (const value of rest) expect(value).toBeCloseTo(0, 12);
   });
 
-  test('the leading ones are those of the whole', () => {
+  test('the leading ones equal those of the full decomposition', () => {
     const random = createRandom(proofSeed());
     for (let proof = 0; proof < proofRuns(100); proof++) {
       const rows = randomGram(random, 20 + random.int(40));

@@ -147,7 +147,7 @@ describe('attention', () => {
 });
 
 describe('element-wise and row-wise functions, the same on both paths', () => {
-  test('[NUM-4] sums, for sizes that fill no vector', () => {
+  test('[NUM-4] sums, for sizes that do not fill a vector', () => {
     const sum = result([1, 2, 3, 4, 5], (run, x, arena) => run.add(5, x, arena.put([5, 4, 3, 2, 1])));
     expect(sum).toEqual([6, 6, 6, 6, 6]);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Kernels } from './kernels.ts';
 
-test('[NUM-6] blocks are aligned, lie apart and keep what they hold while the memory grows', () => {
+test('[NUM-6] blocks are aligned, do not overlap and keep their contents while the memory grows', () => {
   const { arena } = new Kernels();
   const blocks = Array.from({ length: 300 }, (_, i) => ({
     pointer: arena.put(new Float32Array(1001).fill(i)),
@@ -13,7 +13,7 @@ test('[NUM-6] blocks are aligned, lie apart and keep what they hold while the me
   }
 });
 
-test('[NUM-6] memory of released blocks is used again, and blocks before the mark stay', () => {
+test('[NUM-6] memory of released blocks is reused, and blocks before the mark stay', () => {
   const { arena } = new Kernels();
   const kept = arena.put([1, 2, 3]);
   const mark = arena.mark();

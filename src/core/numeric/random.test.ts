@@ -6,7 +6,7 @@ const draw = (seed: number, count: number) => {
   return Array.from({ length: count }, () => random.next());
 };
 
-test('[NUM-7] the same seed gives the same numbers, another seed others', () => {
+test('[NUM-7] the same seed gives the same numbers, another seed gives others', () => {
   expect(draw(42, 100)).toEqual(draw(42, 100));
   const firsts = new Set([0, 1, 2, -1, 2 ** 32, 2 ** 40 + 1, 1.5e15].map((seed) => draw(seed, 1)[0]));
   expect(firsts.size).toBe(7);

@@ -59,7 +59,7 @@ test('[INTENT-1] a setting can require more confidence, never less', () => {
   expect(from(0.1, LEAST_CONFIDENCE - 0.01)).toBe(1);
 });
 
-test('[POLICY-7] a tool that is not marked read-only has to be named in permissions.auto', () => {
+test('[POLICY-7] a tool that is not marked read-only must be named in permissions.auto', () => {
   for (const annotations of [undefined, {}, { readOnlyHint: false }, { idempotentHint: true }]) {
     const write = tool('write', annotations);
     expect(whyNotByItself(OPEN, plan(OPEN, [tool('read', READS), write]))).toEqual([
@@ -93,7 +93,7 @@ test('[POLICY-8] deny, ask and a changed definition are stronger than permission
   ]);
 });
 
-test('[INTENT-4] a step whose calls are unknown does not run, and no confidence makes up for a tool', () => {
+test('[INTENT-4] a step with unknown calls does not run, and no confidence replaces permission for a tool', () => {
   const steps = [{ name: 't1 (code)', calls: [], problem: 'only a run can tell what it calls' }];
   expect(whyNotByItself({ ...OPEN, auto: ['*'] }, plan(OPEN, [], { steps }))).toEqual([
     't1 (code) cannot run by itself: only a run can tell what it calls',

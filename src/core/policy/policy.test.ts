@@ -32,7 +32,7 @@ test('[POLICY-1] deny beats ask beats allow, whatever hints the tool has', () =>
 
 const HINTS: Readonly<Record<string, { tools: Readonly<Record<string, ToolAnnotations>> }>> = hints;
 
-test('[POLICY-9] of the tools of real servers at most 3 % ask under balanced, none under open', () => {
+test('[POLICY-9] at most 3 % of the tools of real servers ask under balanced, none under open', () => {
   const all = Object.entries(HINTS).flatMap(([server, { tools }]) =>
     Object.entries(tools).map(([name, annotations]) => ({ id: toolId(server, name), annotations })),
   );
@@ -60,7 +60,7 @@ describe('[POLICY-2] under balanced, the mark of a tool counts unless what it do
     'web:getPage',
     'web:browser_hover',
     'web:browser_navigate',
-  ])('%s only looks or moves about', (id) => expect(asks(id, marked, false)).toBe(false));
+  ])('%s only reads or navigates', (id) => expect(asks(id, marked, false)).toBe(false));
 
   test.each([
     'github:delete_repo',
@@ -75,12 +75,12 @@ describe('[POLICY-2] under balanced, the mark of a tool counts unless what it do
     'news:unsubscribe_list',
     'shop:frobnicate',
     'web:browser_file_upload',
-  ])('%s asks, whatever its server says of the world around it', (id) => {
+  ])('%s asks, whatever its server says about openWorldHint', (id) => {
     expect(asks(id)).toBe(true);
     expect(asks(id, { ...marked, openWorldHint: false }, false)).toBe(true);
   });
 
-  test('what changes this machine alone does not ask, unless nobody can take it back', () => {
+  test('a change that stays on this machine does not ask, unless it cannot be undone', () => {
     const closed = { ...marked, openWorldHint: false };
     for (const id of ['filesystem:write_file', 'memory:delete_entities']) {
       expect(asks(id, closed)).toBe(false);
@@ -110,7 +110,7 @@ test('[POLICY-4] a verdict names the rule that made it', () => {
   expect(decide({ ...OPEN, ask: ['github:delete_*'] }, tool()).reason).toContain('github:delete_*');
 });
 
-test('[POLICY-5] a glob matches the whole id, and no character but * and ? is special', () => {
+test('[POLICY-5] a glob matches the whole id, and only * and ? are special', () => {
   expect(matchesGlob('a.b:c+(d)', 'a.b:c+(d)')).toBe(true);
   expect(matchesGlob('a.b:*', 'axb:c')).toBe(false);
   expect(matchesGlob('git:delete', 'git:delete_all')).toBe(false);
@@ -118,7 +118,7 @@ test('[POLICY-5] a glob matches the whole id, and no character but * and ? is sp
   expect(matchesGlob('*', 'any\nthing')).toBe(true);
 });
 
-test('[CAT-15] a diff has every line of both texts, in order, and marks what is gone and what is new', () => {
+test('[CAT-15] a diff has every line of both texts, in order, and marks removed and added lines', () => {
   expect(diffLines('Reads a file. Gives text.', 'Reads a file. Sends it away. Gives text.')).toEqual([
     '  Reads a file.',
     '+ Sends it away.',

@@ -14,7 +14,7 @@ function next(steps: readonly AnsweredCall[], call: string, afterMs = 1_000) {
   return loopOf(steps, { call, at: (steps.at(-1)?.at ?? 0) + afterMs }, MOST);
 }
 
-test('[SCOPE-6] the same call with the same answer is a loop after so many times, and not before', () => {
+test('[SCOPE-6] the same call with the same answer is a loop after the limit, and not before', () => {
   expect(next(past('a1 a1 a1'), 'a')).toBeNull();
   expect(next(past('a1 a1 a1 a1'), 'a')).toEqual({ period: 1, rounds: 4, isSameAnswer: true });
   expect(next(past('a1 a1 a1 a1'), 'b')).toBeNull();
@@ -32,7 +32,7 @@ test('[SCOPE-6] so is a cycle of two, three or four calls, wherever it is entere
   expect(next(past(three), 'd')).toBeNull();
 });
 
-test('[SCOPE-6] who polls gets on: other answers, or time between the calls', () => {
+test('[SCOPE-6] polling continues: new answers, or time between the calls', () => {
   const counting = Array.from({ length: 40 }, (_, i) => `a${i}`).join(' ');
   expect(next(past(counting), 'a')).toBeNull();
   const slow = past('a1 a1 a1 a1 a1 a1 a1 a1', LOOP_GAP_MS + 1);
@@ -42,7 +42,7 @@ test('[SCOPE-6] who polls gets on: other answers, or time between the calls', ()
   expect(next(past('a1 b1 a1 b2 a1 b3 a1 b4 a1 b5'), 'a')).toBeNull();
 });
 
-test('[SCOPE-6] answers that differ for ever do not keep a loop going for ever', () => {
+test('[SCOPE-6] a call whose answers always differ is stopped too, much later', () => {
   let steps: readonly AnsweredCall[] = [];
   let made = 0;
   while (!loopOf(steps, { call: 'a', at: made }, MOST) && made < 1_000)

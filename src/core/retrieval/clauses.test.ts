@@ -32,7 +32,7 @@ test('[SEARCH-5] scripts without spaces are cut at their own marks', () => {
   ]);
 });
 
-test('[SEARCH-5] of a very long text the first clauses count; an empty one has none', () => {
+test('[SEARCH-5] in a very long text the first clauses count; an empty text has none', () => {
   expect(clauses('do one more thing now, '.repeat(1000))).toHaveLength(16);
   expect(clauses('')).toEqual([]);
   expect(clauses(' \n ')).toEqual([]);

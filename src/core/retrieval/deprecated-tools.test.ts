@@ -51,7 +51,7 @@ test.each([
   expect(successorBy(description)).toBe(name);
 });
 
-test('[SEARCH-11] a chain starts with its last tool, a cycle is ignored, and so are other servers', () => {
+test('[SEARCH-11] a chain ends at its last tool, a cycle is ignored, and so are other servers', () => {
   const tools = [
     ['a', 'Deprecated: use `b`.'],
     ['b', 'Deprecated: use `c`.'],

@@ -74,7 +74,7 @@ describe('[FAMILIAR-4] intents that ask for the opposite', () => {
     expect(relation(job, undoing)).toBe('opposed');
   });
 
-  test('what only sounds like it takes nothing away', () => {
+  test('words that only sound alike take nothing away', () => {
     for (const text of ['take out a loan', 'take the team out for lunch', 'take Friday off'])
       expect(actionsOf(text), text).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe('[FAMILIAR-4] intents that ask for the opposite', () => {
   });
 });
 
-test('[FAMILIAR-4] only intents that are like the query are compared', () => {
+test('[FAMILIAR-4] only intents that resemble the query are compared', () => {
   const past = [{ text: 'send the bill' }, { text: 'send the bill' }, { text: 'void the bill' }];
   expect([...relateIntents('void the bill', past, [0.9, 0.1, 0.9]).opposed]).toEqual([0]);
 });
@@ -150,7 +150,7 @@ describe('[HARM-3] the same verb supports nothing where a small word may reverse
   });
 });
 
-test('[GROUND-2] an intent that only says what not to do forbids; a problem or a doubt does not', () => {
+test('[GROUND-2] an intent that only says what not to do is a prohibition; a problem or a doubt is not', () => {
   const forbids = (text: string) => relateIntents(text, [], []).forbids;
   for (const text of [
     'do not back it up',

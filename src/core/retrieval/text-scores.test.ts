@@ -39,7 +39,7 @@ test('[SEARCH-7] a tool without a vector counts as average; without any vectors,
   expect(textScores(lexical, nothing, NO_NAMES).fused).toEqual(textScores(lexical, null, NO_NAMES).fused);
 });
 
-test('[SEARCH-7] a name lifts a tool over all others and keeps the order of those that share it', () => {
+test('[SEARCH-7] a named tool ranks above all others; tools that share the name keep their order', () => {
   const lexical = Float64Array.of(0.3, 0.9, 0.2);
   const cosines = { whole: [0.1, 0.9, 0], clauses: [[0.1, 0.9, 0]] };
   const named = new Map([
@@ -87,7 +87,7 @@ test('[SEARCH-18] in a query of several clauses, tools gain from other tools of 
   expect(fused[5]).toBe(own.fused[5]);
 });
 
-test('[SEARCH-18] only the best tools of a server speak for it, and two servers are too few', () => {
+test('[SEARCH-18] only the best tools of a server count for it, and two servers are too few', () => {
   const names = (count: number, server: string) =>
     Array.from({ length: count }, (_, i) => ({ server, name: `tool${i}`, words: [] }));
   const scoresOf = (entries: ReturnType<typeof names>) => {
@@ -102,7 +102,7 @@ test('[SEARCH-18] only the best tools of a server speak for it, and two servers 
   expect(two.server.every(Number.isNaN)).toBe(true);
 });
 
-test('[SEARCH-15] a word of a short query that no tool uses counts through related words that tools use', () => {
+test('[SEARCH-15] a word of a short query that no tool uses counts through related words that tools do use', () => {
   const index = createBm25(['current weather', 'read file', 'list folders'].map(words));
   const [weather, file, folder] = lexicalScores(index, words('will it rain'));
   expect(weather).toBeGreaterThan(0);
@@ -113,7 +113,7 @@ test('[SEARCH-15] a word of a short query that no tool uses counts through relat
   expect([...lexicalScores(index, long)]).toEqual([0, 0, 0]);
 });
 
-test('[SEARCH-15] the best of a term counts, not the sum of words that stand for each other', () => {
+test('[SEARCH-15] the best related word of a term counts, not the sum', () => {
   const index = createBm25([['a', 'b'], ['a'], ['c']]);
   const term = [['a', 1] as const, ['b', 0.5] as const];
   const [both, one, none] = index.scores([term]);

@@ -128,7 +128,7 @@ test.each([
   ['who registered example.com', 'who registered domain example.com'],
   ['read https://example.com/a.html and mail bob@example.com', null],
   ['version 2.0 of node.x', null],
-])('[SEARCH-17] %s: files and domains are called what they are', (query, told) => {
+])('[SEARCH-17] %s: files and domains are named by their kind', (query, told) => {
   expect(withKinds(query)).toBe(told ?? query);
 });
 

@@ -35,7 +35,7 @@ test('[TRACE-1] the executed path is in order of start, a capability before its 
   expect(deriveTrace(events).executedPath).toEqual([capability, read, list]);
 });
 
-test('[TRACE-2] each call is listed with its place, its repeat and what it overlapped with', () => {
+test('[TRACE-2] each call is listed with its position, its repeat number and the calls that overlapped it', () => {
   const events = [...span('a', read, 0, 10), ...span('b', read, 5, 8), ...span('c', list, 10, 11, false)];
   const { toolInvocations, toolsUsed, toolsSequence } = deriveTrace(events);
   expect(toolInvocations).toEqual([
@@ -71,13 +71,13 @@ test('[TRACE-2] each call is listed with its place, its repeat and what it overl
   expect(toolsSequence).toEqual([read, read, list]);
 });
 
-test("[TRACE-3] a call the run ended before is listed as failed, up to the run's last moment", () => {
+test('[TRACE-3] a call that never ended is listed as failed, until the last moment of the run', () => {
   const [start] = span('a', read, 2, 0);
   const { toolInvocations } = deriveTrace([start!, ...span('b', list, 3, 7)]);
   expect(toolInvocations[0]).toMatchObject({ success: false, durationMs: 5, parallelWith: [`${list}#0`] });
 });
 
-test('[TRACE-4] no more than 500 calls are listed in the sequence; counts stay exact', () => {
+test('[TRACE-4] the sequence lists at most 500 calls; counts stay exact', () => {
   const events = Array.from({ length: 700 }, (_, i) => span(`t${i}`, read, i, i + 0.5)).flat();
   const { toolsSequence, toolInvocations } = deriveTrace(events);
   expect([toolsSequence.length, toolInvocations.length]).toEqual([500, 700]);
@@ -92,7 +92,7 @@ test('[TRACE-5] no events, no calls', () => {
   });
 });
 
-test('[TRACE-8] calls of the same moment stand in causal order, however they were recorded', () => {
+test('[TRACE-8] simultaneous calls are in causal order, however they were recorded', () => {
   const inside = (events: TraceEvent[], parentTraceId: string) =>
     events.map((event) => ({ ...event, parentTraceId }));
   const caller = span('caller', capability, 5, 9, true, 'capability');
@@ -127,7 +127,7 @@ test('[TRACE-2] overlaps agree with a comparison of every pair of calls', () => 
   );
 });
 
-test('[TRACE-9] a call lists the first 32 it overlapped with; ten thousand at once stay small', () => {
+test('[TRACE-9] a call lists the first 32 overlapping calls; ten thousand parallel calls stay small', () => {
   const events = Array.from({ length: 10_000 }, (_, i) => span(`t${i}`, read, i, 20_000)).flat();
   const { toolInvocations } = deriveTrace(events);
   const first = Array.from({ length: 33 }, (_, i) => `${read}#${i}`);

@@ -17,7 +17,7 @@ describe('secrets found in one run', () => {
     expect(redact('zebra-4711-lemon')).toBe('zebra-4711-lemon');
   });
 
-  test('[RED-7] so is a secret found inside text', () => {
+  test('[RED-7] so is a secret found inside a text', () => {
     const found = createFoundSecrets();
     redact('postgres://joe:hunter-2@db/app and PIN: 48151623 and otp=9876', found);
     expect(redact(['it was hunter-2', 48151623, '9876', '19876'], found)).toEqual([

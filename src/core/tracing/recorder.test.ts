@@ -55,7 +55,7 @@ test('[TRACE-6] a call recorded after it ended has both events, at their own tim
   expect(told.slice(1)).toEqual([`tool_start ${filter}`, `tool_end ${filter}`]);
 });
 
-test('[TRACE-6] calls recorded late take their place in the executed path', () => {
+test('[TRACE-6] calls recorded late take their correct place in the executed path', () => {
   const { at, recorder } = atWill();
   at(1_001).start(query, null);
   const last = at(1_009).start(query, null);
@@ -66,7 +66,7 @@ test('[TRACE-6] calls recorded late take their place in the executed path', () =
   expect(deriveTrace(recorder.events).executedPath).toEqual([query, filter, map, query]);
 });
 
-test('[TRACE-7] whatever its clock said, a call lies between the start of its parent and now', () => {
+test('[TRACE-7] whatever its clock says, a call lies between the start of its parent and now', () => {
   const { at, recorder } = atWill();
   const caller = at(1_005).start(capability, null);
   at(1_010);

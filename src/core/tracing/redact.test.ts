@@ -60,7 +60,7 @@ describe('known secrets', () => {
     );
   });
 
-  test('[RED-1] base64 of any text around a secret gives back nothing of it', () => {
+  test('[RED-1] base64 of any text around a secret reveals nothing of it', () => {
     const word = fc.string({ unit: 'grapheme-ascii', minLength: 8, maxLength: 30 });
     fc.assert(
       fc.property(
@@ -81,7 +81,7 @@ describe('known secrets', () => {
     );
   });
 
-  test('[RED-1] overlapping secrets leave no rest of either', () => {
+  test('[RED-1] overlapping secrets leave no fragment of either', () => {
     expect(createRedactor(['abcdefgh', 'efghijkl'])('x abcdefghijkl y')).toBe(`x ${REDACTED} y`);
     expect(createRedactor(['inner-1', 'outer-inner-1-outer'])('outer-inner-1-outer')).toBe(REDACTED);
   });
@@ -93,7 +93,7 @@ describe('known secrets', () => {
     });
   });
 
-  test('[RED-1] keys that were hidden stay apart', () => {
+  test('[RED-1] hidden keys stay distinct', () => {
     const shown = createRedactor(['secret-a', 'secret-b'])({ 'secret-a': 1, 'secret-b': 2 });
     expect(Object.values(shown as object)).toEqual([1, 2]);
   });
@@ -246,7 +246,7 @@ describe('credentials recognised by their shape', () => {
 });
 
 describe('names', () => {
-  test('[RED-3] values under telling names go, everything else keeps its shape', () => {
+  test('[RED-3] values under revealing names are hidden, everything else keeps its shape', () => {
     const value = {
       user: 'joe',
       password: 'x',
@@ -294,11 +294,11 @@ describe('names', () => {
       'token_count tokens barcode postcode code country_code zip_code phrase seed words order passenger cookie_policy url ' +
       'string number id'
     ).split(' '),
-  )('[RED-3] %s says nothing', (name) => {
+  )('[RED-3] %s reveals nothing', (name) => {
     expect(redact({ [name]: 'abc-4711' })).toEqual({ [name]: 'abc-4711' });
   });
 
-  test('[RED-3] settings of a login keep what is not secret', () => {
+  test('[RED-3] settings of a login keep their non-secret parts', () => {
     const value = { auth: { kind: 'bearer', user: 'joe-4711', token: 'abc' }, headers: ['Cookie', 'a=b'] };
     expect(redact(value)).toEqual({
       auth: { kind: 'bearer', user: 'joe-4711', token: REDACTED },
@@ -339,7 +339,7 @@ describe('any value at all', () => {
     expect(JSON.stringify(shown)).toBe('{"__proto__":{"polluted":true}}');
   });
 
-  test('[RED-4] values that JSON lacks are shown in a JSON form', () => {
+  test('[RED-4] values that JSON lacks are shown in JSON form', () => {
     const error = Object.assign(new Error('login with password=hunter2 failed'), { code: 'E1' });
     const shown = redact({
       error,
@@ -373,7 +373,7 @@ describe('any value at all', () => {
 });
 
 describe('limits', () => {
-  test('[RED-5] a cycle, too much depth and too many values end in a marker', () => {
+  test('[RED-5] cycles, too much depth and too many values end in a marker', () => {
     const circle: Record<string, unknown> = { a: 1 };
     circle.self = circle;
     expect(redact(circle)).toEqual({ a: 1, self: '[circular]' });
@@ -410,7 +410,7 @@ describe('limits', () => {
     );
   });
 
-  test('[RED-6] redacting what was redacted changes nothing, whatever was hidden or cut', () => {
+  test('[RED-6] redacting a redacted value changes nothing, whatever was hidden or cut', () => {
     const secret = 'hush-hush-hush';
     const text = fc.constantFrom(
       secret,
@@ -462,7 +462,7 @@ describe('limits', () => {
   });
 });
 
-test('[PLAN-29] of a stored value, what was hidden or cut is left out, and all else stays in its place', () => {
+test('[PLAN-29] hidden or cut parts of a stored value are left out, and everything else stays in place', () => {
   const stored = createRedactor([])({
     user: 'ada',
     password: 'hunter2-hunter2',

@@ -129,7 +129,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf(calls)).toEqual(['c.id -> d.id']);
   });
 
-  test('[VALUE-6] does not count when it was known before the result was there', () => {
+  test('[VALUE-6] does not count when it was known before the result', () => {
     const value = 'projects/alpha-7';
     const giving: Call = { id: 'a', from: 1, to: 2, result: { parent: value, note: `in ${value}` } };
     const taking: Call = { id: 'z', from: 8, to: 9, args: { parent: value } };
@@ -148,7 +148,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf([giving, taking], { code: `mcp.x.y({ parent: "${value}" })` })).toEqual([]);
   });
 
-  test('[VALUE-6] a value that was taken once is not known by itself', () => {
+  test('[VALUE-6] a value that was taken once does not count as known', () => {
     const calls = [
       { id: 'a', from: 0, to: 1, result: { id: 'rev-88123' } },
       { id: 'b', from: 2, to: 3, args: { path: '/x/rev-88123/template-file.md' } },
@@ -158,7 +158,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf(calls)).toEqual(['a.id -> b.path', 'c.id -> d.id']);
   });
 
-  test('[VALUE-7] goes between calls of one program: capabilities give and take as a whole', () => {
+  test('[VALUE-7] passes between calls of one program: a capability gives and takes as a whole', () => {
     const id = 'customer-90417';
     const calls: Call[] = [
       { id: 'C', node: capability, from: 0, to: 5, result: { customer: id } },
@@ -170,7 +170,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf(calls).sort()).toEqual(['C.customer -> D.who', 'x.rows[0].id -> y.id']);
   });
 
-  test('[VALUE-8] counts from successful calls only, and to calls that began when they had ended', () => {
+  test('[VALUE-8] counts only from successful calls, to calls that began after they ended', () => {
     const result = { id: 'rev-88123' };
     const taking = { id: 'b', from: 4, to: 5, args: result };
     expect(flowOf([{ id: 'a', from: 0, to: 4, result }, taking])).toEqual(['a.id -> b.id']);
@@ -178,7 +178,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf([{ id: 'a', from: 0, to: 4, result, success: false }, taking])).toEqual([]);
   });
 
-  test('[VALUE-9] common property tells nothing', () => {
+  test('[VALUE-9] common values prove nothing', () => {
     const common = [
       ...[
         'in progress',
@@ -288,7 +288,7 @@ describe('how a value was taken', () => {
     );
   const listing = { content: '[FILE] a.txt\n[FILE] b.txt\n[DIR] old' };
 
-  test('[VALUE-11] a name in a folder that was listed is told by both, however short it is', () => {
+  test('[VALUE-11] a file name in a listed folder is recognised by both, however short it is', () => {
     const calls: Call[] = [
       { id: 'a', node: list, from: 0, to: 1, args: { path: '/notes' }, result: listing },
       { id: 'b', node: read, from: 2, to: 3, args: { path: '/notes/a.txt' } },
@@ -297,7 +297,7 @@ describe('how a value was taken', () => {
     expect(shapes(calls)).toEqual([{ fromPath: 'content', toPath: 'path', line: '[FILE] ', beside: 'path' }]);
   });
 
-  test('[VALUE-11] parts of texts, and values within longer arguments, are told from wholes', () => {
+  test('[VALUE-11] parts of texts, and values inside longer arguments, are distinguished from whole values', () => {
     const said = 'Apples are picked in the northern orchard.';
     const calls: Call[] = [
       {
@@ -317,7 +317,7 @@ describe('how a value was taken', () => {
     ]);
   });
 
-  test("[VALUE-12] what a plan's code passes on comes also from the tool before it", () => {
+  test("[VALUE-12] a value that a plan's code passes on is also traced to the tool before it", () => {
     const names = operationId('names');
     const calls: Call[] = [
       { id: 'a', node: list, from: 0, to: 1, args: { path: '/notes' }, result: listing },
@@ -338,11 +338,11 @@ describe('[VALUE-10] of one run', () => {
       result: { id: `record-${i}-of-many`, body },
     }));
 
-  test('a thousand observations are told', () => {
+  test('a thousand observations are kept', () => {
     expect(flowOf(chain(1_500, ''))).toHaveLength(1_000);
   });
 
-  test('half a million characters are looked at, of one result 65,536', () => {
+  test('half a million characters are searched, and 65,536 per result', () => {
     const looked = flowOf(chain(100, 'many words '.repeat(6_000)));
     expect(looked.slice(0, 3)).toEqual(['t0.id -> t1.id', 't1.id -> t2.id', 't2.id -> t3.id']);
     expect(looked).toHaveLength(7);

@@ -16,12 +16,12 @@ function line(): any {
   return JSON.parse(JSON.stringify(traceToWire(trace)));
 }
 
-test('[TRACE-10] a trace told as JSON comes back with all that is not derived and not the embedding', () => {
+test('[TRACE-10] a trace read from JSON has every field except derived ones and the embedding', () => {
   const { executedPath: _path, toolInvocations: _calls, ...told } = trace;
   expect(traceFromWire(line())).toEqual({ ...told, intentEmbedding: null, embeddingModel: null });
 });
 
-test('[TRACE-10] [ORIGIN-1] what may be left out may be left out', () => {
+test('[TRACE-10] [ORIGIN-1] optional fields may be omitted', () => {
   const { id, run_id, executed_at, success, duration_ms, events } = line();
   const bare = traceFromWire({ id, run_id, executed_at, success, duration_ms, events, extra: 'ignored' });
   expect(bare).toMatchObject({
@@ -39,7 +39,7 @@ test('[TRACE-10] [ORIGIN-1] what may be left out may be left out', () => {
   expect(bare).not.toHaveProperty('extra');
 });
 
-test('[TRACE-11] what is wrong with a told trace is said, and where', () => {
+test('[TRACE-11] errors in a trace are reported with their place', () => {
   const cases: [says: string, harm: (wire: ReturnType<typeof line>) => unknown][] = [
     ['It must be an object, not []', () => []],
     ['It must be an object, not null', () => null],
@@ -117,7 +117,7 @@ test('[TRACE-11] what is wrong with a told trace is said, and where', () => {
   }
 });
 
-test('[TRACE-11] whatever is told, it is a trace or a clear refusal', () => {
+test('[TRACE-11] any input gives a trace or a clear refusal', () => {
   const wire = line();
   const paths = fc.constantFrom(
     ...Object.keys(wire),

@@ -7,7 +7,7 @@ import { type CallScope, callTool, toolValue } from './call-tool.ts';
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 
-test('[CALL-7] what a tool gave is its structured content, else its JSON text parsed, else its text', () => {
+test('[CALL-7] the value of a tool is its structured content, otherwise its JSON text parsed, otherwise its text', () => {
   expect(toolValue({ ...text('{"a":1}'), structuredContent: { b: 2 } })).toEqual({ b: 2 });
   for (const value of [{ a: [1] }, [1, 'x'], 'quoted', -7.5, 0, true, false, null]) {
     expect(toolValue(text(` ${JSON.stringify(value)} `))).toEqual(value);
@@ -18,7 +18,7 @@ test('[CALL-7] what a tool gave is its structured content, else its JSON text pa
   expect(toolValue({ content: [{ type: 'image', data: '' }] })).toBe('');
 });
 
-test('[SCOPE-2] [SCOPE-9] a call that is outside of its scope, or of the run it repeats, ends before anything is asked', async () => {
+test('[SCOPE-2] [SCOPE-9] a call outside its scope, or outside the run that it repeats, ends before anyone is asked', async () => {
   const id = toolId('disk', 'read');
   const definition = {
     id,

@@ -4,7 +4,7 @@ import { sampleCapability } from '../../../test/support/samples.ts';
 import { createEventLog } from '../traces/event-log.ts';
 import { openCapabilityRegistry } from './capability-registry.ts';
 
-test('[TEAM-6] a change that came while another was worked out is kept, and the other made on top of it', async () => {
+test('[TEAM-6] a change made while another is computed is kept, and the other is applied on top of it', async () => {
   const store = createMemoryStore();
   const capability = sampleCapability({ uses: 0, revision: 1 });
   const { id } = capability;

@@ -49,7 +49,7 @@ describe('embedCatalogue', () => {
     }
   });
 
-  test('[EMB-11] a changed definition and a new tool are embedded, the rest is left alone', async () => {
+  test('[EMB-11] a changed definition and a new tool are embedded, the rest stays', async () => {
     const [kept, changed] = [sampleTool(), sampleTool()];
     const store = await storeWith([kept, changed]);
     const { embedder, texts } = noting();
@@ -70,7 +70,7 @@ describe('embedCatalogue', () => {
     expect(await store.embeddings.list(first.model)).toHaveLength(2);
   });
 
-  test('[EMB-11] a tool that goes or changes meanwhile is left to the next time', async () => {
+  test('[EMB-11] a tool that is removed or changed meanwhile is left for the next time', async () => {
     const [stays, goes, changes] = [sampleTool(), sampleTool(), sampleTool()];
     const store = await storeWith([stays, goes, changes]);
     const { embedder } = noting(async () => {
@@ -81,7 +81,7 @@ describe('embedCatalogue', () => {
     expect(await embedCatalogue({ store, embedder })).toEqual({ embedded: 1, unchanged: 1 });
   });
 
-  test('[EMB-20] each batch of another model is given out as it is made, and search needs no more', async () => {
+  test('[EMB-20] each batch of another model is available as soon as it is ready, and search needs no more', async () => {
     const store = await storeWith(Array.from({ length: 70 }, () => sampleTool()));
     const [first, second] = [noting().embedder, noting(undefined, 64).embedder];
     await embedCatalogue({ store, embedder: first });
@@ -101,7 +101,7 @@ describe('embedCatalogue', () => {
     expect(await store.embeddings.list(first.model)).toHaveLength(70);
   });
 
-  test('[EMB-12] tells its progress, and keeps what was done when it is stopped', async () => {
+  test('[EMB-12] reports its progress, and keeps finished work when it is stopped', async () => {
     const store = await storeWith(Array.from({ length: 150 }, () => sampleTool()));
     const { embedder } = noting();
     const stop = new AbortController();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import { rememberingEmbedder } from './embed-catalogue.ts';
 
-test('[CAP-21] a text that comes again is not embedded again, as long as it is remembered', async () => {
+test('[CAP-21] a repeated text is not embedded again while it is remembered', async () => {
   const embedder = createMemoryEmbedder();
   const asked: string[] = [];
   const watched = {

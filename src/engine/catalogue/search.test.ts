@@ -82,7 +82,7 @@ describe('search', () => {
     expect(await best(find(query))).toBe(id);
   });
 
-  test('[SEARCH-8] a score comes with its parts, and without context it is what the text says', async () => {
+  test('[SEARCH-8] a score comes with its parts, and without context it is the score of the text', async () => {
     const { find } = await catalogueOf();
     const hits = await find({ query: 'read_file', limit: 50 });
     expect(hits.map(({ tool }) => tool.id).slice(0, 2)).toEqual(['files:read_file', 'mirror:read_file']);
@@ -98,7 +98,7 @@ describe('search', () => {
     expect(new Set(hits.slice(0, 3).map(({ finalScore }) => finalScore)).size).toBe(3);
   });
 
-  test('[SEARCH-8] with context, the graph has the share that alpha leaves it, and tells what is related', async () => {
+  test('[SEARCH-8] with context, the graph has the share that alpha leaves it, and related tools are named', async () => {
     const { find } = await catalogueOf();
     const asked: (readonly string[])[] = [];
     const related = [{ toolId: 'mail:send', relation: 'often_after', score: 0.5 }] as const;
@@ -122,7 +122,7 @@ describe('search', () => {
     expect(asked).toEqual([contextTools, contextTools]);
   });
 
-  test('[SEARCH-8] where the text tells nothing, what was learned does not drown in the graph', async () => {
+  test('[SEARCH-8] where the text gives no information, the graph does not drown out what was learned', async () => {
     const { find } = await catalogueOf();
     const graph: SearchGraph = {
       context: () => ({ alpha: 0.8, scores: new Map([[toolId('files', 'write_file'), 1]]) }),
@@ -141,7 +141,7 @@ describe('search', () => {
     expect(second!.tool.id).toBe('files:write_file');
   });
 
-  test('[LEARN-18] the text ranks where nothing learned applies, and every hit tells how much does', async () => {
+  test('[LEARN-18] the text ranks where nothing learned applies, and every hit says how much does', async () => {
     const { find } = await catalogueOf();
     const knowing = (familiarity: number): LearnedSearch => ({
       rank: async () => ({
@@ -164,7 +164,7 @@ describe('search', () => {
     expect(plain[0]!.parts).not.toHaveProperty('learnedShare');
   });
 
-  test('[SEARCH-4] only tools of the server asked for, and no more than asked for', async () => {
+  test('[SEARCH-4] only tools of the requested server are found, and no more than requested', async () => {
     const { find } = await catalogueOf();
     const hits = await find({ query: 'a file', server: 'files', limit: 1 });
     expect(hits.map(({ tool }) => tool.server)).toEqual(['files']);
@@ -173,21 +173,21 @@ describe('search', () => {
 });
 
 describe('odd queries and catalogues', () => {
-  test('[SEARCH-9] no tools, no query and nothing embedded yet have sensible answers', async () => {
+  test('[SEARCH-9] no tools, no query and no embeddings yet give sensible answers', async () => {
     expect(await (await catalogueOf([])).find('anything')).toEqual([]);
     expect(await (await catalogueOf()).find(' \n ')).toEqual([]);
     const { find } = await catalogueOf(TOOLS, false);
     expect(await best(find('the weather in a city'))).toBe('weather:get_forecast');
   });
 
-  test('[SEARCH-9] the only tool is found whatever is asked', async () => {
+  test('[SEARCH-9] the only tool is found whatever the query', async () => {
     const { find } = await catalogueOf([['only', 'one', 'Does something']]);
     const [hit] = await find('something entirely different, and then more of it');
     expect(hit!.tool.id).toBe('only:one');
     expect(hit!.finalScore).not.toBeNaN();
   });
 
-  test('[SEARCH-9] a query of 10,000 characters is answered by what it says', async () => {
+  test('[SEARCH-9] a query of 10,000 characters is answered by its content', async () => {
     const { find } = await catalogueOf();
     const long = `${'The weather in this city matters to us. '.repeat(250)}`;
     expect(long).toHaveLength(10_000);
@@ -211,7 +211,7 @@ describe('odd queries and catalogues', () => {
   });
 });
 
-test('[DASH-66] the shares of a score make it, with and without context', async () => {
+test('[DASH-66] the shares of a score add up to it, with and without context', async () => {
   const tools = ['read_file', 'write_file', 'send_mail'].map((name) => guestTool(name, () => 'done'));
   const { gateway } = await testGateway({ servers: [{ name: 'files', tools }] });
   for (const contextTools of [[], ['files:write_file']]) {
@@ -238,7 +238,7 @@ test('[DASH-66] what the other tools of a server add to a score is one of its sh
   expect(hits).toHaveLength(7);
 });
 
-test('[DASH-66] what was learned stands in the place of the text', () => {
+test('[DASH-66] the learned score replaces the text score', () => {
   const parts = { whole: 0.5, clause: 0.25, lexical: 1, name: 0, alpha: 0.8, learned: 0.5 };
   const hit = { parts, semanticScore: 0.6, graphScore: 0.5, finalScore: 0.5 };
   expect(scoreShares(hit as Parameters<typeof scoreShares>[0])).toEqual({

@@ -70,7 +70,7 @@ test('[CODE-26] the uncaught error of a tool names the tool', async () => {
   expect(caught.result).toEqual(['files:write', expect.not.stringContaining('files:write')]);
 });
 
-test('[CODE-27] the caller of a program is told of every call that ends', async () => {
+test('[CODE-27] the caller of a program is notified of every call that ends', async () => {
   const { gateway } = await testGateway(FILES);
   const told: unknown[] = [];
   const code = 'await mcp.files.read({}); return mcp.files.read({})';
@@ -81,7 +81,7 @@ test('[CODE-27] the caller of a program is told of every call that ends', async 
   ]);
 });
 
-test('[CODE-20] a program that exceeds its own timeout_ms is told so, not to change the configuration', async () => {
+test('[CODE-20] the error for a program that exceeds its own timeout_ms says so, and does not suggest the configuration', async () => {
   // Not many short calls: on a fast machine, the limit of calls would come first.
   const wait = tool('wait', () => setTimeout(60_000, null, { ref: false }));
   const { gateway } = await testGateway({ servers: [{ name: 'files', tools: [wait] }] });

@@ -26,7 +26,7 @@ const told = (events: readonly TraceEvent[]) =>
       `${fromTraceId} ${pastOperations ? '=>' : '->'} ${toTraceId}`,
   );
 
-test('[DASH-25] a call follows those that ended before it, parallel ones never each other, and tools through operations', () => {
+test('[DASH-25] a call follows those that ended before it, parallel calls never follow each other, and tools follow through operations', () => {
   const events = [
     ...call('a', READ, 0, 1),
     ...call('map', MAP, 2, 3),

@@ -10,7 +10,7 @@ import { createProgramCache } from '../code/program.ts';
 import { createEventLog } from '../traces/event-log.ts';
 import { graphForSearch, openLiveGraph } from './live-graph.ts';
 
-test('[TEAM-7] traces in a graph that another gateway stored are told of, too, when the store was away', async () => {
+test('[TEAM-7] traces in a graph that another gateway stored are announced too, after the store was unreachable', async () => {
   const store = createMemoryStore();
   const events = createEventLog({ now: () => new Date(0), monotonic: () => 0 });
   let isAway = false;
@@ -42,7 +42,7 @@ test('[TEAM-7] traces in a graph that another gateway stored are told of, too, w
   expect(told).toEqual(traces.map(({ id }) => id));
 });
 
-test('[GRAPH-24] a capability does not stand in for one that calls it', async () => {
+test('[GRAPH-24] a capability is not an alternative to one that calls it', async () => {
   const store = createMemoryStore();
   const events = createEventLog({ now: () => new Date(0), monotonic: () => 0 });
   const graph = await openLiveGraph({
@@ -77,7 +77,7 @@ test('[GRAPH-24] a capability does not stand in for one that calls it', async ()
   expect(kept.map(({ from, to }) => [from, to])).toEqual([[inner, other]]);
 });
 
-test('[GRAPH-21] search weighs the graph by all that runs have shown, or by what they have shown around the context', () => {
+test('[GRAPH-21] alpha is computed from all observations, or from those around the context', () => {
   const graph = new TypedGraph();
   const [read, write] = [node(0), node(1)];
   for (let at = 0; at < 3; at++)

@@ -54,7 +54,7 @@ function counting(store: Store, trainerLock: TrainerLock = heldLock(store), betw
 const rowsOf = async (store: Store) =>
   (await store.rankerParams.list(NAME, 9)).map(({ metrics }) => metrics.runs);
 
-test('[LEARN-15] it is learned when 20 runs came and a tenth of those there were, also by the next life, also where only so many are looked back on', async () => {
+test('[LEARN-15] training starts after 20 new runs and a tenth of the earlier ones, also after a restart, also with a bounded history', async () => {
   const store = createMemoryStore();
   const first = counting(store);
   for (const count of [19, 20, 29, 30, 49]) {
@@ -81,7 +81,7 @@ test('[LEARN-15] it is learned when 20 runs came and a tenth of those there were
   expect(await rowsOf(store)).toEqual([1_000]);
 });
 
-test('[TEAM-14] without the trainer lock nothing is learned, and what is learned while it is lost is not kept', async () => {
+test('[TEAM-14] without the trainer lock nothing is learned, and a model trained while the lock is lost is not stored', async () => {
   const store = createMemoryStore();
   const team = createMemoryTeam(store);
   const [a, b] = [team.join(), team.join()];
@@ -105,7 +105,7 @@ test('[TEAM-14] without the trainer lock nothing is learned, and what is learned
   expect(await rowsOf(store)).toEqual([100]);
 });
 
-test('[LEARN-15] a store that does not answer takes nothing away, and is asked again', async () => {
+test('[LEARN-15] a store that does not answer changes nothing, and is asked again', async () => {
   const store = createMemoryStore();
   const { kept, past } = counting(store);
   past(0, 40);
@@ -128,7 +128,7 @@ test('[LEARN-15] a store that does not answer takes nothing away, and is asked a
   expect(again.kept.current()).toBe(40);
 });
 
-test('stopped while it learns, nothing has changed', async () => {
+test('stopping during training changes nothing', async () => {
   const stopping = new AbortController();
   const { kept, past, learned } = counting(createMemoryStore(), undefined, () => stopping.abort());
   past(0, 50);

@@ -13,7 +13,7 @@ const servers = (allow: readonly string[], deny: readonly string[] = []): KeySco
 });
 const read = toolId('disk', 'read');
 
-test('[SCOPE-2] one glob must allow a tool and none deny it; what denies applies to every spelling', () => {
+test('[SCOPE-2] a tool needs one glob that allows it and none that denies it; denial applies to every spelling', () => {
   expect(mayUseTool(undefined, read)).toBe(true);
   expect(mayUseTool(only(['disk:*']), read)).toBe(true);
   expect(mayUseTool(only(['disk:*'], ['*:read']), read)).toBe(false);
@@ -27,7 +27,7 @@ test('[SCOPE-2] one glob must allow a tool and none deny it; what denies applies
   expect(mayUseTool(only(['disk:read']), toolId('disk', 'read_all'))).toBe(false);
 });
 
-test('[SCOPE-3] a server is reached where one of its tools could be used', () => {
+test('[SCOPE-3] a server is reachable if one of its tools may be used', () => {
   expect(mayReach({ scope: only(['disk:read']) }, 'disk')).toBe(true);
   expect(mayReach({ scope: only(['disk:read']) }, 'mail')).toBe(false);
   expect(mayReach({ scope: only(['*:read']) }, 'mail')).toBe(true);
@@ -38,7 +38,7 @@ test('[SCOPE-3] a server is reached where one of its tools could be used', () =>
   expect(mayReach({ scope: only([]) }, 'disk')).toBe(false);
 });
 
-test('[SCOPE-7] a scope that was narrowed is held to both', () => {
+test('[SCOPE-7] a narrowed scope must satisfy both scopes', () => {
   const limit = { unit: 'calls', per: 'hour', most: 5 } as const;
   const both = narrowed({ ...only(['disk:*']), limits: [limit], loops: 3 }, only(['*:read', 'mail:*']))!;
   expect(mayUseTool(both, read)).toBe(true);

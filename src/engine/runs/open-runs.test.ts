@@ -91,7 +91,7 @@ function missing(id: string): never {
 
 const task = (body: object) => planOf([{ id: 'a', arguments: {}, ...body } as never]);
 
-test('[INTENT-1] what only reads runs, as a tool, a capability, code and one of several tasks', async () => {
+test('[INTENT-1] work that only reads runs, as a tool, a capability, code and one of several tasks', async () => {
   for (const body of [
     { tool: 'disk:read' },
     { tool: 'disk:read', forEach: [1, 2] },
@@ -102,13 +102,13 @@ test('[INTENT-1] what only reads runs, as a tool, a capability, code and one of 
     expect(await ask(task(body)), JSON.stringify(body)).toBeNull();
 });
 
-test('[INTENT-7] an argument that was filled in and is not certain has to be given', async () => {
+test('[INTENT-7] a filled argument that is not certain must be given', async () => {
   const plan = task({ tool: 'disk:read', arguments: { path: 'a' } });
   expect(await ask(plan, {}, { guesses: ['path'] })).toEqual([expect.stringContaining('it needs "path"')]);
   expect(await ask(plan, {}, { guesses: ['path'], given: { path: 'b' } })).toBeNull();
 });
 
-test('[INTENT-1] [INTENT-6] what writes does not run at any depth, until permissions.auto names it', async () => {
+test('[INTENT-1] [INTENT-6] work that writes does not run at any depth, until permissions.auto names it', async () => {
   for (const body of [
     { tool: 'disk:write' },
     { tool: 'disk:write', forEach: [1, 2] },
@@ -144,7 +144,7 @@ test('[MINE-10] a part of jobs that writes does not run, until permissions.auto 
   expect(await ask(task({ capability: 'part_writes' }), { auto: ['disk:write'] })).toBeNull();
 });
 
-test('[INTENT-4] a program whose calls only a run can tell does not run, whatever permissions.auto says', async () => {
+test('[INTENT-4] a program with calls known only at run time does not run, whatever permissions.auto says', async () => {
   for (const body of [
     { capability: 'chooses' },
     { capability: 'chooses_capability' },
@@ -159,6 +159,6 @@ test('[INTENT-4] a program whose calls only a run can tell does not run, whateve
     ]);
 });
 
-test('[INTENT-4] capabilities that call each other in a circle are looked at once', async () => {
+test('[INTENT-4] capabilities that call each other in a cycle are checked once', async () => {
   expect(await ask(task({ capability: 'in_a_circle' }))).toBeNull();
 });

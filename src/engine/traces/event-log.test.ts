@@ -13,7 +13,7 @@ const told = (characters: number): GatewayEvent => ({
   visibility: 'shared',
 });
 
-test('[HANG-7] large events push out older ones by their size, and a reader that missed them is told', () => {
+test('[HANG-7] large events displace older ones by size, and a reader that missed them is notified', () => {
   const log = createEventLog(CLOCK);
   for (let i = 0; i < 100; i++) log.emit(told(1_000_000));
   const kept = log.since(log.lastSeq - 5);
@@ -26,7 +26,7 @@ test('[HANG-7] large events push out older ones by their size, and a reader that
   expect(log.since(log.lastSeq - 100)).toHaveLength(100);
 });
 
-test('[HANG-7] events that were redacted once more count with the size they have then', () => {
+test('[HANG-7] events that are redacted again count with their new size', () => {
   const log = createEventLog(CLOCK);
   for (let i = 0; i < 8; i++) log.emit(told(1_000_000));
   log.amend('r', () => 'short');

@@ -45,7 +45,7 @@ function queueOn(fickle: ReturnType<typeof fickleStore>, journal = createMemoryJ
   return { queue, journal, background, told };
 }
 
-test('[TEAM-10] while the store is away traces wait, and go in in their order when it is back', async () => {
+test('[TEAM-10] while the store is unreachable traces wait, and are stored in order when it is back', async () => {
   const fickle = fickleStore();
   const { queue, journal, background, told } = queueOn(fickle);
   const traces = Array.from({ length: 250 }, () => sampleTrace());
@@ -64,7 +64,7 @@ test('[TEAM-10] while the store is away traces wait, and go in in their order wh
   expect(journal.size).toBe(0);
 });
 
-test('[TEAM-10] what a gateway left on disk the next one stores, each trace once', async () => {
+test('[TEAM-10] traces that a gateway left on disk are stored by the next one, each once', async () => {
   const fickle = fickleStore();
   const journal = createMemoryJournal();
   const traces = Array.from({ length: 120 }, () => sampleTrace());
@@ -77,7 +77,7 @@ test('[TEAM-10] what a gateway left on disk the next one stores, each trace once
   expect(told).toEqual(traces.slice(7).map(({ id }) => id));
 });
 
-test('[TEAM-10] a gateway that ends while the store is away leaves its traces on disk', async () => {
+test('[TEAM-10] a gateway that ends while the store is unreachable leaves its traces on disk', async () => {
   const fickle = fickleStore();
   fickle.state.isAway = true;
   const { queue, journal, background } = queueOn(fickle);
@@ -87,7 +87,7 @@ test('[TEAM-10] a gateway that ends while the store is away leaves its traces on
   expect(journal.size).toBe(2);
 });
 
-test('[TEAM-11] when the bound is reached runs are refused with the reason, and none under way loses its trace', async () => {
+test('[TEAM-11] when the limit is reached, new runs are refused with the reason, and no active run loses its trace', async () => {
   const fickle = fickleStore();
   fickle.state.isAway = true;
   const { queue, background } = queueOn(fickle, createMemoryJournal(3));
@@ -103,7 +103,7 @@ test('[TEAM-11] when the bound is reached runs are refused with the reason, and 
   expect(await fickle.stored()).toHaveLength(4);
 });
 
-test('[TEAM-10] a trace that no store can hold does not keep the others from being stored', async () => {
+test('[TEAM-10] a trace that no store can hold does not block the others', async () => {
   const fickle = fickleStore();
   const { queue, background, journal } = queueOn(fickle);
   const [first, last] = [sampleTrace(), sampleTrace()];

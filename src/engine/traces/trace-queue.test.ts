@@ -8,7 +8,7 @@ import { createTraceQueue } from './trace-queue.ts';
 const logger = { log: () => {} };
 const sleep = async (ms: number) => void (await delay(ms));
 
-test('[CALL-8] traces are stored beside the answers, many at once, in their order, none left behind', async () => {
+test('[CALL-8] traces are stored after the answers, many at once, in order, and none is lost', async () => {
   const store = createMemoryStore();
   let writes = 0;
   const counted = {
@@ -35,7 +35,7 @@ test('[CALL-8] traces are stored beside the answers, many at once, in their orde
   expect(writes).toBeLessThan(50);
 });
 
-test('[CALL-8] a trace that cannot be stored does not take the others along', async () => {
+test('[CALL-8] a trace that cannot be stored does not affect the others', async () => {
   const store = createMemoryStore();
   const [first, second] = [sampleTrace(), sampleTrace()];
   await store.traces.append(first);

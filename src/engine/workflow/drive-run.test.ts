@@ -21,7 +21,7 @@ function slowStore() {
   return { journal, saved, waiting, lost, settled };
 }
 
-test('[FLOW-12] an end goes with the start that follows it, and what comes meanwhile with the next write', async () => {
+test('[FLOW-12] an end is written together with the start that follows it, and later changes with the next write', async () => {
   const { journal, saved, waiting, settled } = slowStore();
   journal.note('a', 'done');
   const begun = journal.write('b', 'begun');
@@ -38,7 +38,7 @@ test('[FLOW-12] an end goes with the start that follows it, and what comes meanw
   expect(saved[1]).toEqual({ b: 'done', c: 'begun', d: 'begun' });
 });
 
-test('[FLOW-12] an end that nothing follows is written soon, and what is left is handed over once', async () => {
+test('[FLOW-12] an end without a following start is written soon, and the rest is returned once', async () => {
   const { journal, saved, waiting, settled } = slowStore();
   journal.note('a', 'done');
   await settled();
@@ -53,7 +53,7 @@ test('[FLOW-12] an end that nothing follows is written soon, and what is left is
   expect(await journal.rest()).toEqual({});
 });
 
-test('[FLOW-14] once a write was refused nothing more is written, and callers that wait are told', async () => {
+test('[FLOW-14] after a refused write nothing more is written, and waiting callers get the error', async () => {
   const { journal, saved, waiting, lost, settled } = slowStore();
   const begun = journal.write('a', 'begun');
   await settled();

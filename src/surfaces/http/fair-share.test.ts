@@ -4,7 +4,7 @@ import { createFairShare } from './fair-share.ts';
 
 const { signal } = new AbortController();
 
-test('[KEY-17] a user has so many requests under way at once, the next ones wait, and too many are refused', async () => {
+test('[KEY-17] a user has a limited number of active requests, the next ones wait, and too many are refused', async () => {
   const share = createFairShare(() => 0, { atOnce: 2, perSecond: 1, burst: 100, inLine: 3 });
   const begun: number[] = [];
   const ask = async (number: number) => {
@@ -25,7 +25,7 @@ test('[KEY-17] a user has so many requests under way at once, the next ones wait
   expect(begun).toEqual([1, 2, 3]);
 });
 
-test('[KEY-17] a user begins so many requests in a second, and one that has gone leaves the line', async () => {
+test('[KEY-17] a user may start a limited number of requests per second, and a cancelled one leaves the queue', async () => {
   let time = 0;
   const share = createFairShare(() => time, { atOnce: 100, perSecond: 10, burst: 2, inLine: 100 });
   const gone = new AbortController();

@@ -21,7 +21,7 @@ async function found(hits: readonly SearchHit[]) {
   return { answer, tools: answer.structuredContent.tools as { description: string; input_schema: object }[] };
 }
 
-test('[HANG-10] a definition of megabytes is shown as far as it goes, with where the rest is', async () => {
+test('[HANG-10] a definition of megabytes is shown in part, with where to read the rest', async () => {
   const huge = { type: 'object', description: 'y'.repeat(10_000_000) };
   const { answer, tools } = await found([hit('a:large', 'x'.repeat(10_000_000), huge)]);
   expect(JSON.stringify(answer).length).toBeLessThan(200_000);
@@ -39,7 +39,7 @@ test('[HANG-10] many large definitions share one answer, and small ones stay who
   expect(tools[49]).toMatchObject({ description: 'Reads a file', input_schema: { type: 'object' } });
 });
 
-test('[LEARN-18] the answer says once that nothing learned applies, and nothing of it otherwise', async () => {
+test('[LEARN-18] the answer says once that nothing learned applies, and otherwise does not mention it', async () => {
   const read = hit('a:read', 'Reads a file', { type: 'object' });
   const shared = (learnedShare: number) => ({ ...read, parts: { ...read.parts, learnedShare } });
   const { answer } = await found([shared(0), shared(0)]);

@@ -184,7 +184,7 @@ GOOSE_MODE: auto
   },
 ];
 
-describe('[INIT-19] each client keeps its own file format and its own form of a server', () => {
+describe('[INIT-19] each client keeps its own file format and its own way to write a server', () => {
   for (const { client, file, before, moved, path, left } of CASES) {
     test(`${client}: ${file}`, async () => {
       const home = await initMachine({ SET: 'x' });
@@ -218,7 +218,7 @@ test('[INIT-19] goose: the rest of the file stays as it is, and the diff shows n
   expect((await home.bytes(file)).toString()).toBe(before.replace('GOOSE_MODE: auto', 'GOOSE_MODE: chat'));
 });
 
-test('[INIT-19] goose: no list yet, an empty one, one that cannot be changed line by line', async () => {
+test('[INIT-19] goose: no list yet, an empty list, a list that cannot be edited line by line', async () => {
   for (const text of ['', 'A: 1', 'extensions: {}\n', 'extensions:\nA: 1\n']) {
     const home = await initMachine();
     await home.write('.config/goose/config.yaml', text);
@@ -239,7 +239,7 @@ test('[INIT-19] goose: no list yet, an empty one, one that cannot be changed lin
   await expect(home.plan('goose')).rejects.toThrow(/config\.yaml:2:1 is not a YAML/);
 });
 
-test('[INIT-20] a file of an unknown form is refused with the known ones; a copy of a known one is not', async () => {
+test('[INIT-20] a file in an unknown format is refused with a list of the known ones; a copy of a known file is accepted', async () => {
   const home = await initMachine();
   await home.write('x.json', '{"tools":{}}');
   await home.write('x.yaml', 'servers: {}\n');

@@ -58,7 +58,7 @@ test('[INIT-15] clients are looked for where they are on macOS, Windows and Linu
   );
 });
 
-test('[INIT-15] variables that move a client are followed', () => {
+test('[INIT-15] environment variables that move a client are respected', () => {
   const env = {
     CLAUDE_CONFIG_DIR: '/c',
     CODEX_HOME: '/x',

@@ -22,7 +22,7 @@ test('[INIT-21] Claude Code: servers it has disabled in this project are disable
   expect(off).toEqual(['a', 'b', 'c']);
 });
 
-test('[INIT-21] Gemini CLI and Copilot CLI: what is not allowed or is disabled there is disabled in PML', async () => {
+test('[INIT-21] Gemini CLI and Copilot CLI: servers and tools not allowed or disabled there are disabled in PML', async () => {
   const home = await initMachine();
   const servers = { a: { command: 'a' }, b: { command: 'b' } };
   await home.write('.gemini/settings.json', JSON.stringify({ mcp: { allowed: ['a'] }, mcpServers: servers }));
@@ -41,7 +41,7 @@ test('[INIT-21] Gemini CLI and Copilot CLI: what is not allowed or is disabled t
   });
 });
 
-test("[INIT-22] a client's rules that no longer match are said, with what to write in pml.json", async () => {
+test('[INIT-22] the notes list client rules that no longer match, and what to write in pml.json instead', async () => {
   const home = await initMachine();
   await home.write(
     '.claude.json',
@@ -68,7 +68,7 @@ test("[INIT-22] a client's rules that no longer match are said, with what to wri
   expect(told[1]).toContain('"web:*" under "pml.permissions" (allow)');
 });
 
-test('[INIT-22] rules of Zed and opencode, and approvals that Cline and Gemini CLI gave, are said too', async () => {
+test('[INIT-22] the notes also list rules of Zed and opencode, and approvals in Cline and Gemini CLI', async () => {
   const home = await initMachine();
   await home.write(
     '.config/zed/settings.json',
@@ -98,7 +98,7 @@ test('[INIT-22] rules of Zed and opencode, and approvals that Cline and Gemini C
   ]);
 });
 
-test('[INIT-22] servers that may need a login are said; those with a key are not', async () => {
+test('[INIT-22] the notes list servers that may need a login, but not those with a key', async () => {
   const home = await initMachine();
   const servers = {
     open: { url: 'https://o.example/mcp' },
@@ -114,7 +114,7 @@ test('[INIT-22] servers that may need a login are said; those with a key are not
   ]);
 });
 
-test('[INIT-22] a broken settings file beside the servers stops nothing', async () => {
+test('[INIT-22] a broken settings file beside the servers does not stop init', async () => {
   const home = await initMachine();
   await home.write('.claude.json', '{"mcpServers":{"a":{"command":"a"}}}');
   await home.write(join('.claude', 'settings.json'), '{ "permissions": ');

@@ -72,7 +72,7 @@ test('[INIT-2] planning writes nothing, and a second init changes nothing', asyn
   expect(await home.snapshot()).toEqual(after);
 });
 
-test('[INIT-3] comments and keys of an existing pml.json stay, and a server it has is not taken twice', async () => {
+test('[INIT-3] comments and keys of an existing pml.json stay, and a server that it already has is not added again', async () => {
   const home = await initMachine({ KEY: 'k' });
   const own = `{
   // PML of mine
@@ -94,7 +94,7 @@ test('[INIT-3] comments and keys of an existing pml.json stay, and a server it h
   );
 });
 
-test('[INIT-4] two clients with different servers of one name: the second gets a suffix, and it is said', async () => {
+test('[INIT-4] two clients with different servers of the same name: the second server gets a suffix, and the notes say so', async () => {
   const home = await initMachine();
   await home.write(
     '.config/Claude/claude_desktop_config.json',
@@ -109,7 +109,7 @@ test('[INIT-4] two clients with different servers of one name: the second gets a
   expect(plan.notes).toContain('"db" of Cursor is called "db-cursor" in PML.');
 });
 
-test('[INIT-4] a name that no server can have is changed, and it is said', async () => {
+test('[INIT-4] a name that no server can have is changed, and the notes say so', async () => {
   const home = await initMachine();
   await home.write(
     '.cursor/mcp.json',
@@ -124,7 +124,7 @@ test('[INIT-4] a name that no server can have is changed, and it is said', async
   expect(plan.notes).toHaveLength(3);
 });
 
-test('[INIT-5] PML is never put behind itself, whatever its entry looks like', async () => {
+test('[INIT-5] PML is never placed behind itself, whatever its entry looks like', async () => {
   const home = await initMachine();
   const own = {
     pml: { command: 'npx', args: ['-y', 'pml-gateway@1.2.3', 'stdio'], env: { PML_LOG: 'debug' } },
@@ -144,7 +144,7 @@ test('[INIT-5] PML is never put behind itself, whatever its entry looks like', a
   expect(Object.keys((await home.json('.config/Code/User/mcp.json')).servers)).toEqual(['memory', 'one']);
 });
 
-test('[INIT-6] what only the client can do for a server stays with the client, with the reason', async () => {
+test('[INIT-6] a server that only the client can run stays with the client, with the reason', async () => {
   const home = await initMachine({ SET: 'x' });
   const servers = {
     asks: { command: 'a', env: { KEY: '${input:key}' } },
@@ -207,7 +207,7 @@ test('[INIT-7] the servers of a project stay with it: only --project moves them,
   expect(await home.snapshot()).toEqual(before);
 });
 
-test('[INIT-7] Claude Code: its user file is wired once, and the servers of this folder move with the project', async () => {
+test('[INIT-7] Claude Code: its user file gets one PML entry, and the servers of this folder move with the project', async () => {
   const home = await initMachine();
   const file = {
     numStartups: 3,
@@ -292,7 +292,7 @@ theme = "dark"
   });
 });
 
-test('[INIT-18] Codex: servers written in a way that cannot be cut out safely are refused, nothing is written', async () => {
+test('[INIT-18] Codex: servers that cannot be cut out safely are refused, and nothing is written', async () => {
   const home = await initMachine();
   await home.write('.codex/config.toml', 'mcp_servers.a.command = "x"\n');
   await expect(home.plan('codex')).rejects.toMatchObject({
@@ -308,7 +308,7 @@ test('[INIT-18] Codex: servers written in a way that cannot be cut out safely ar
 });
 
 describe('[INIT-9] the diff', () => {
-  test('shows every file that changes and no secret, though what is written is whole', async () => {
+  test('shows every file that changes and no secret, although the written files contain the secrets', async () => {
     const home = await initMachine();
     await home.write('.cursor/mcp.json', CURSOR);
     await home.write(
@@ -326,7 +326,7 @@ describe('[INIT-9] the diff', () => {
     expect(shown).toMatch(/^\+\[mcp_servers\.pml\]$/m);
   });
 
-  test('hides a secret of one file in all the others', async () => {
+  test('hides a secret of one file in all other files', async () => {
     const home = await initMachine();
     await home.write(
       '.cursor/mcp.json',
@@ -337,8 +337,8 @@ describe('[INIT-9] the diff', () => {
   });
 });
 
-describe('[INIT-10] what cannot be done is said before anything is written', () => {
-  test('no client, an unknown one, a file that is not there, PML itself', async () => {
+describe('[INIT-10] problems are reported before anything is written', () => {
+  test('no client, an unknown client, a missing file, PML itself', async () => {
     const home = await initMachine();
     await expect(home.plan()).rejects.toMatchObject({
       code: 'not_found',
@@ -355,7 +355,7 @@ describe('[INIT-10] what cannot be done is said before anything is written', () 
     await expect(home.plan('pml.json')).rejects.toMatchObject({ code: 'usage' });
   });
 
-  test('a broken pml.json, a broken client, a file that is not text', async () => {
+  test('a broken pml.json, a broken client file, a file that is not text', async () => {
     const home = await initMachine();
     await home.write('.pml/pml.json', '{ "mcpServers": { "a": {} } }');
     await home.write('.cursor/mcp.json', CURSOR);
@@ -367,7 +367,7 @@ describe('[INIT-10] what cannot be done is said before anything is written', () 
     await expect(home.plan('cursor')).rejects.toThrow(/UTF-8/);
   });
 
-  test('a file that changed between the look and the yes', async () => {
+  test('a file that changes between the preview and the confirmation', async () => {
     const home = await initMachine();
     const file = await home.write('.cursor/mcp.json', CURSOR);
     const plan = await home.plan();
@@ -399,7 +399,7 @@ describe('[INIT-16] the command that clients get', () => {
   const argsFor = (source: Omit<ConfigSource, 'cwd' | 'home'>) =>
     initOptions({ cwd: '/w', home: '/home/a', ...source }, program);
 
-  test('is absolute, and names the configuration and what is not the default', () => {
+  test('is absolute, and names the configuration and every option that is not the default', () => {
     expect(argsFor({ env: {} })).toMatchObject({
       launch: { command: '/n/node', args: ['/p/bin/pml.js', 'stdio', '--config', '/home/a/.pml/pml.json'] },
       target: '/home/a/.pml/pml.json',
@@ -414,7 +414,7 @@ describe('[INIT-16] the command that clients get', () => {
     });
   });
 
-  test('is warned about when it may vanish', async () => {
+  test('comes with a warning when it may disappear', async () => {
     const home = await initMachine();
     await home.write('.cursor/mcp.json', '{}');
     const launch = {

@@ -20,7 +20,7 @@ async function furnished() {
   return home;
 }
 
-test('[INIT-12] undo gives every file back byte for byte, says so, and leaves nothing behind', async () => {
+test('[INIT-12] undo restores every file byte for byte, says so, and leaves nothing behind', async () => {
   const home = await furnished();
   await chmod(join(home.home, '.cursor/mcp.json'), 0o640);
   const before = await home.snapshot();
@@ -36,7 +36,7 @@ test('[INIT-12] undo gives every file back byte for byte, says so, and leaves no
   await expect(home.undo()).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('[INIT-12] files that init made are removed, and init can be done again', async () => {
+test('[INIT-12] files that init created are removed, and init can run again', async () => {
   const home = await initMachine();
   await home.write('.cursor/mcp.json', '{"mcpServers":{"a":{"command":"a"}}}');
   await home.init();
@@ -48,7 +48,7 @@ test('[INIT-12] files that init made are removed, and init can be done again', a
   expect((await home.snapshot())['.cursor/mcp.json']).toBe(first['.cursor/mcp.json']);
 });
 
-test('[INIT-13] backups stand beside the file under a time, and none is ever overwritten', async () => {
+test('[INIT-13] backups lie beside the file with a timestamp in their name, and none is ever overwritten', async () => {
   const home = await initMachine();
   const file = await home.write('.cursor/mcp.json', '{"mcpServers":{"a":{"command":"a"}}}');
   await chmod(file, 0o600);
@@ -91,7 +91,7 @@ test('[INIT-14] undo refuses to lose servers that were added, changed or removed
   await expect(home.undo()).rejects.toMatchObject({ code: 'file_changed' });
 });
 
-test('[INIT-14] what a client wrote elsewhere in its file since is kept: only the servers go back', async () => {
+test('[INIT-14] later changes by the client elsewhere in its file are kept: only the servers are restored', async () => {
   const home = await initMachine();
   const original = '{\n  "numStartups": 1,\n  "mcpServers": {\n    "a": { "command": "a" } // mine\n  }\n}\n';
   await home.write('.claude.json', original);
@@ -109,7 +109,7 @@ test('[INIT-14] what a client wrote elsewhere in its file since is kept: only th
   expect(said.filter((line) => line.includes('kept its other changes'))).toHaveLength(2);
 });
 
-test('[INIT-14] a pml.json that was worked on since stays; a lost backup is told', async () => {
+test('[INIT-14] a pml.json that was edited since stays; a missing backup is an error', async () => {
   const home = await initMachine();
   const file = await home.write('.cursor/mcp.json', '{"mcpServers":{"a":{"command":"a"}}}');
   await home.init();
@@ -124,7 +124,7 @@ test('[INIT-14] a pml.json that was worked on since stays; a lost backup is told
   await expect(home.undo()).rejects.toThrow(/backup of .* is missing/);
 });
 
-test('[INIT-12] a file behind a link is changed and restored where it is', async () => {
+test('[INIT-12] a file behind a link is changed and restored where it really is', async () => {
   const home = await initMachine();
   const real = await home.write('dotfiles/mcp.json', '{"mcpServers":{"a":{"command":"a"}}}');
   await home.write('.cursor/x', '');

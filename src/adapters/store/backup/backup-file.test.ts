@@ -6,7 +6,7 @@ import { writeBackup } from './backup-file.ts';
 
 async function* nothing() {}
 
-test('[OPS-4] a backup is its owner’s alone, and is written through no link that lay in its way', async () => {
+test('[OPS-4] a backup is readable by its owner only, and is not written through an existing link', async () => {
   const dir = await temporaryDir();
   const [file, victim] = [join(dir, 'a.backup'), join(dir, 'victim')];
   await writeFile(victim, 'mine', { mode: 0o666 });

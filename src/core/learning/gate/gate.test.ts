@@ -51,7 +51,7 @@ describe('paired bootstrap', () => {
 });
 
 describe('gate', () => {
-  test('[GATE-2] a ranker that equals hybrid search, or is worse on the whole, never opens it', () => {
+  test('[GATE-2] a ranker that is equal to hybrid search, or worse overall, never opens it', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(metric, metric), { maxLength: 150 }), (pairs) => {
         const hybrid = pairs.map(([value]) => value);
@@ -122,7 +122,7 @@ describe('gate on foreign questions', () => {
   const judge = (before: GateState, loss: number) =>
     decideGate(before, { ...near(better, hybrid), far: far(loss) }, { random: createRandom(7), now: 9 });
 
-  test('[GATE-5] a gain on runs does not open it while foreign questions lose, and it closes once they do', () => {
+  test('[GATE-5] a gain on runs does not open it while results on foreign questions are worse, and it closes once they are', () => {
     expect(judge(CLOSED_GATE, 0)).toMatchObject({ open: true, far: { gain: 0, n: 40 } });
     expect(judge(CLOSED_GATE, 0.02)).toMatchObject({ open: false });
     expect(judge(CLOSED_GATE, 0.02).far.gain).toBeCloseTo(-0.02);

@@ -38,7 +38,7 @@ test('[NEXT-1] two calls predict more than one, and all probabilities add up to 
   }
 });
 
-test('[NEXT-1] a tool that nothing ever followed is predicted from what followed other tools, and from their repetition', () => {
+test('[NEXT-1] for a tool without observed successors, predictions come from the successors and repetitions of other tools', () => {
   const { followsAkin, seen } = asked([2]);
   expect(seen).toBe(1);
   expect(followsAkin[2]).toBeGreaterThan(0);

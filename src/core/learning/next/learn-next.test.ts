@@ -99,7 +99,7 @@ describe.each(PARTS)('[NEXT-3] the model of %s', (part) => {
   });
 });
 
-test('[NEXT-2] a run is learned from as if it and runs of the same work had not been seen', () => {
+test('[NEXT-2] training on a run ignores what this run and runs of the same work would have taught', () => {
   const [first] = runs;
   const alike = [...runs, { ...tinyRun(0, [5, 5, 5]), key: first!.key }];
   const longer = rememberSequences(candidates, alike);
@@ -119,7 +119,7 @@ test('[NEXT-2] a run is learned from as if it and runs of the same work had not 
   }
 });
 
-test('[NEXT-4] the same seed learns the same', () => {
+test('[NEXT-4] the same seed gives the same model', () => {
   const learned = () => {
     const steps = learnNext({ candidates, runs, multiplier: new WasmMultiplier(), seed: 9 });
     for (;;) {

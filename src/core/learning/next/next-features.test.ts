@@ -19,6 +19,6 @@ test('[NEXT-8] the calls that followed the last call earlier in the same run are
   expect(featureAfter([4], 'here')).toEqual([0, 0, 0, 0, 0]);
 });
 
-test('[NEXT-8] and so is how long ago others were called', () => {
+test('[NEXT-8] so is how long ago other tools were called', () => {
   expect(featureAfter([2, 1, 2, 0, 0], 'recent')).toEqual([0, 1 / 3, 0.5, 0, 0].map(Math.fround));
 });

@@ -4,7 +4,7 @@ import { createRandom } from '../../numeric/random.ts';
 import { decodeParams, encodeParams } from '../ranker/params-file.ts';
 import { createNextModel, loadNext, nextBlocks } from './next-model.ts';
 
-test('[LEARN-15] a predictor loads stored parameters of its form bit by bit, and rejects another form unchanged', () => {
+test('[LEARN-15] a predictor loads stored parameters of its shape bit by bit, and rejects another shape unchanged', () => {
   const modelOf = (dimension: number, seed: number) =>
     createNextModel(new WasmMultiplier(), dimension, createRandom(seed));
   const numbersOf = (model: ReturnType<typeof modelOf>) => nextBlocks(model).map(({ values }) => [...values]);

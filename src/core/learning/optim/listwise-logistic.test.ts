@@ -62,7 +62,7 @@ test('[EVAL-9] the weights that generated the queries are recovered, from any st
   }
 });
 
-test('[EVAL-9] a feature that is always 0, and no examples, change nothing', () => {
+test('[EVAL-9] a feature that is always 0 changes nothing, and neither do no examples', () => {
   const all = examples(40, 3).map((example) => ({
     ...example,
     features: [...example.features, new Float64Array(CANDIDATES)],

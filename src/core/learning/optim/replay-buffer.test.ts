@@ -36,7 +36,7 @@ describe('sum tree', () => {
 });
 
 describe('prioritized replay', () => {
-  test('[REPLAY-1] probabilities add up to 1 and go with (|TD error| + epsilon)^alpha', () => {
+  test('[REPLAY-1] probabilities add up to 1 and are proportional to (|TD error| + epsilon)^alpha', () => {
     fc.assert(
       fc.property(errors, fc.constantFrom(0, 0.3, 0.6, 0.9, 1), (tdErrors, alpha) => {
         const buffer = filled(tdErrors, { alpha });
@@ -108,7 +108,7 @@ describe('prioritized replay', () => {
     expect(annealedBeta(0, 1)).toBe(1);
   });
 
-  test('[REPLAY-3] priorities are set by place in the buffer, not in the batch', () => {
+  test('[REPLAY-3] priorities are set by position in the buffer, not in the batch', () => {
     const buffer = filled(new Array<number>(50).fill(1), { alpha: 1 });
     const batch = buffer.sample(5, 1);
     const before = buffer.probability(0) * 50;

@@ -75,7 +75,7 @@ describe('with a past of one job', () => {
     expect(others.filter((share) => share > 0).length).toBeLessThanOrEqual(2);
   });
 
-  test('[FAMILIAR-2] a never-used tool ranks exactly as by search where nothing learned applies', () => {
+  test('[FAMILIAR-2] where nothing learned applies, a never-used tool ranks exactly as in search', () => {
     const foreign = tools.map((_, i) => rankOf(i)).filter(({ familiarity }) => familiarity === 0);
     expect(foreign.length).toBeGreaterThan(30);
     for (const { learned, search } of foreign) expect(learned).toBe(search);
@@ -124,7 +124,7 @@ describe('[FAMILIAR-5] however familiar the query', () => {
     }),
   );
 
-  test('a tool of a never-used server ranks at least as high as by search', () => {
+  test('a tool of a never-used server ranks at least as high as in search', () => {
     const ofNewServers = tools.flatMap((_, place) => (place % 8 === 5 ? [place] : []));
     for (const { learned, search } of rankings)
       for (const place of ofNewServers) expect(learned[place]).toBeLessThanOrEqual(search[place]!);
@@ -191,7 +191,7 @@ test('[FAMILIAR-5] text is trusted for never-used tools unless a diverse past sh
   expect(new Familiarity(0.6, 2, 0.8, 0.1).trustInText).toBeCloseTo(0.6);
 });
 
-test('[FAMILIAR-5] what few runs show about text proves less than what many show', () => {
+test('[FAMILIAR-5] evidence from few runs about text proves less than evidence from many', () => {
   const shareAfter = (count: number) => {
     const past = rememberRuns(
       candidates,
@@ -203,7 +203,7 @@ test('[FAMILIAR-5] what few runs show about text proves less than what many show
   expect(shareAfter(8)).toBeLessThan(shareAfter(80) - 0.1);
 });
 
-test('[FAMILIAR-1] a past of one kind is narrow, one of many is not', () => {
+test('[FAMILIAR-1] a past of one kind of work is narrow, one of many kinds is not', () => {
   expect(narrownessOf([[1], [1], [1]])).toBe(1);
   expect(narrownessOf(Array.from({ length: 100 }, (_, i) => [i]))).toBeLessThan(0.1);
   expect(narrownessOf([])).toBe(1);

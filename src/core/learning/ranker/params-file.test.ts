@@ -33,7 +33,7 @@ test('[LEARN-5] parameters are read exactly as written, at any offset in memory'
   );
 });
 
-test('[LEARN-19] a file that was cut, grew, or in which any byte was changed is rejected', () => {
+test('[LEARN-19] a file that was cut, extended or changed in any byte is rejected', () => {
   const bytes = encodeParams(HEAD, [{ name: 'a', values: Float32Array.of(1, 2, 3) }]);
   for (let length = 0; length < bytes.length; length++)
     expect(() => decodeParams(bytes.subarray(0, length)), `${length} bytes`).toThrow(REFUSED);
@@ -48,7 +48,7 @@ test('[LEARN-19] a file that was cut, grew, or in which any byte was changed is 
   );
 });
 
-test('[LEARN-5] a model loads its own parameters, and rejects those of another form unchanged', () => {
+test('[LEARN-5] a model loads its own parameters, and rejects those of another shape unchanged', () => {
   const model = (dimension: number, seed: number) =>
     createRankModel(new WasmMultiplier(), dimension, createRandom(seed)).parameters;
   const [written, read, other] = [model(8, 1), model(8, 2), model(9, 3)];
@@ -60,7 +60,7 @@ test('[LEARN-5] a model loads its own parameters, and rejects those of another f
   expect(other.map((parameter) => parameter.values)).toEqual(before);
 });
 
-test('[LEARN-16] parameters learned on vectors of another model, or from other features, are rejected', () => {
+test('[LEARN-16] parameters trained on vectors of another model, or on other features, are rejected', () => {
   const head = { ...HEAD, form: 'length width' };
   const bytes = encodeParams(head, [{ name: 'a', values: Float32Array.of(1) }]);
   expect(decodeFitting(bytes, head).get('a')).toEqual(Float32Array.of(1));

@@ -41,7 +41,7 @@ function mrr(ranker: Ranker, queries: readonly LearnableRun[]): number {
   return rankingFigures(tasks).mrr;
 }
 
-test('[LEARN-1] before anything was learned, tools come in the order of search', () => {
+test('[LEARN-1] before any training, tools keep the order of search', () => {
   const work = kindsOfWork({ tools: 40 });
   const ranker = rankerOf(work, work.runs(9));
   const inOrder = (scores: ArrayLike<number>) =>
@@ -52,7 +52,7 @@ test('[LEARN-1] before anything was learned, tools come in the order of search',
   }
 });
 
-test('[LEARN-6] a run is judged by what was learned before it: runs of the same work count only afterwards', () => {
+test('[LEARN-6] a run is evaluated with what was learned before it: runs of the same work count only afterwards', () => {
   const work = kindsOfWork({ kinds: 5 });
   const learner = learnerOf(
     work,

@@ -11,7 +11,7 @@ import { type TrainingExample, trainRanker } from './train-ranker.ts';
 
 const DIMENSION = 12;
 
-test('[RANK-4] a model of all terms ranks before training exactly as search, and so does one of any terms', () => {
+test('[RANK-4] before training, a model of all terms ranks exactly as search, and so does one of any terms', () => {
   const { candidates, examples } = createTinyRanking({ dimension: DIMENSION, tools: 70, capabilities: 30 });
   for (const names of [TERM_NAMES, ...TERM_NAMES.slice(1).map((name) => ['fusion', name] as const)]) {
     const rows = modelOf(names).forward({ candidates, examples });
@@ -90,7 +90,7 @@ describe('[RANK-6] each term learns what the features lack, for queries it has n
     });
   });
 
-  test('message passing: what belongs together with the candidate that fits, by edges it was not taught', () => {
+  test('message passing: what belongs together with the fitting candidate, by edges that training did not show', () => {
     const { candidates: many } = createTinyRanking({ dimension: 32, tools: 60, capabilities: 0 });
     const edges = Array.from({ length: 30 }, (_, i) => [2 * i, 2 * i + 1]);
     const partner =

@@ -74,7 +74,7 @@ test('[WEIGH-1] and where no run resembles another by its text', () => {
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.9);
 });
 
-test('[WEIGH-5] what a person said of a run is its weight, whatever the others used and however it ended', () => {
+test('[WEIGH-5] the verdict of a person is the weight of a run, whatever other runs used and however it ended', () => {
   const { uses, poisoned, isPoisoned, intents, tools } = world(300);
   const lone = isPoisoned.indexOf(true);
   const usual = isPoisoned.indexOf(false);
@@ -115,7 +115,7 @@ test('[WEIGH-2] a failed run weighs less, and random flags leave clean runs thei
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.85);
 });
 
-test('[WEIGH-4] doubted runs train with full weight while they are few, and with less where they are many', () => {
+test('[WEIGH-4] doubted runs train with full weight while they are few, and with less when they are many', () => {
   const { uses, poisoned, isPoisoned, all } = world(300);
   expect(Math.min(...all(uses).lessons)).toBe(1);
   const { beliefs, lessons } = all(poisoned);
@@ -130,7 +130,7 @@ test('[WEIGH-4] doubted runs train with full weight while they are few, and with
   expect(failed.lessons[7]).toBeCloseTo(0.4, 5);
 });
 
-test('[WEIGH-3] a run is not evidence for itself, nor are those hidden from it', () => {
+test('[WEIGH-3] a run is not evidence for itself, and neither are runs hidden from it', () => {
   const { kinds, uses, tools, intents } = world(100, { textNoise: 50 });
   const elsewhere = ((kinds[0]! + 1) % CLUSTERS) * TOOLS_PER_CLUSTER;
   // The same odd run three times; without hiding, they would support each other.

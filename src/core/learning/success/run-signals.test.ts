@@ -36,7 +36,7 @@ function named(memory: RunMemory, calls: readonly Made[]) {
     .map(({ values }) => Object.fromEntries(RUN_SIGNALS.map((name, i) => [name, values[i]!])));
 }
 
-test('[TD-4] errors, repeats, retries, empty results and values that are passed on show after each call', () => {
+test('[TD-4] errors, repeats, retries, empty results and passed-on values are visible after each call', () => {
   const calls: Made[] = [
     ...bought.slice(0, 2),
     [pay, { order: 'x' }, new Error('unknown order')],
@@ -53,7 +53,7 @@ test('[TD-4] errors, repeats, retries, empty results and values that are passed 
   for (const row of rows) for (const value of Object.values(row)) expect(value >= 0 && value <= 1).toBe(true);
 });
 
-test('[TD-4] what no successful run did is odd, and what failed runs did is a bad sign', () => {
+test('[TD-4] a step that no successful run took is odd, and a step of failed runs is a bad sign', () => {
   const memory = new RunMemory();
   for (let i = 0; i < 4; i++) memory.add(events(bought), true);
   for (let i = 0; i < 4; i++) memory.add(events([bought[0]!, [pay, { sum: 1 }, new Error('no')]]), false);
@@ -66,7 +66,7 @@ test('[TD-4] what no successful run did is odd, and what failed runs did is a ba
   expect(memory.usualAfter(pay)).toBeNull();
 });
 
-test('[TD-4] a call that has not ended says nothing yet', () => {
+test('[TD-4] a call that has not ended gives no signal yet', () => {
   const [first, , second] = events(bought);
   expect(new RunMemory().signals([first!, second!])).toEqual([]);
 });

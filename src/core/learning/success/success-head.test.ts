@@ -54,7 +54,7 @@ test('[TD-1] TD errors are target minus prediction, the loss their weighted mean
   expect(loss).toBeCloseTo(squares.reduce((sum, square) => sum + square, 0) / 6, 12);
 });
 
-test('[TD-2] every slope is that of finite differences', () => {
+test('[TD-2] every gradient is that of finite differences', () => {
   const head = new SuccessHead(INPUTS, createRandom(seed));
   const examples = examplesOf(12);
   const weights = examples.map((_, i) => 1 / (1 + i));

@@ -79,7 +79,7 @@ describe('each statistic', () => {
     expect(read(statisticsOf(traces), a).historicalSuccessRate).toBeCloseTo(4 / 5);
   });
 
-  test('[STATS-1] a run without events is counted by its path and its outcome', () => {
+  test('[STATS-1] a run without events is counted by its path and outcome', () => {
     const traces = times(5, (i) => trace({ events: [], executedPath: [a, b], success: i > 0 }));
     expect(read(statisticsOf(traces), b)).toMatchObject({
       historicalSuccessRate: Math.fround(4 / 5),
@@ -161,7 +161,7 @@ describe('each statistic', () => {
     });
   });
 
-  test('[STATS-1] context: what came before in the run or in the session, and how it went then', () => {
+  test('[STATS-1] context: what came before in the run or session, and how it ended then', () => {
     const traces = [
       ...times(2, () => run([b, a])),
       run([b, { node: a, error: 'VALIDATION' }]),
@@ -241,7 +241,7 @@ describe('as a whole', () => {
   });
   const all = (statistics: TraceStatistics) => nodes.map((of) => [...statistics.vector(of, ask(statistics))]);
 
-  test('[STATS-3] one at a time, all at once and through the cache the numbers are the same', () => {
+  test('[STATS-3] the numbers are the same one at a time, all at once and through the cache', () => {
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 0, max: 60 }), (from, count) => {
         const traces = randomTraces(from, count);

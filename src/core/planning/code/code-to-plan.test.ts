@@ -13,7 +13,7 @@ const reasons = (code: string) => {
   return made.ok ? [] : made.reasons;
 };
 
-test('[ASPLAN-3] calls become tasks; literals stay, and what comes from earlier results refers to them', () => {
+test('[ASPLAN-3] calls become tasks; literals stay, and values from earlier results become references', () => {
   const { plan: made, result } = plan(`
     const disk = mcp.disk;
     const { files } = await disk.list({ path: args.folder, depth: 2, tags: ['a', { b: null }] });
@@ -40,7 +40,7 @@ test('[ASPLAN-3] calls become tasks; literals stay, and what comes from earlier 
   expect(result).toEqual({ done: '${done}', first: '${list.files[0]}' });
 });
 
-test('[ASPLAN-3] what lies between calls becomes code that sees deps, also loops and changes of its own', () => {
+test('[ASPLAN-3] code between calls becomes code tasks that read deps, including loops and local changes', () => {
   const { plan: made, result } = plan(
     `
     const list = await mcp.disk.list({});
@@ -71,12 +71,12 @@ test('[ASPLAN-3] what lies between calls becomes code that sees deps, also loops
   expect(result).toBe('${result}');
 });
 
-test('[ASPLAN-3] functions that call nothing go along with the code that uses them, wherever they stand', () => {
+test('[ASPLAN-3] functions that make no calls move with the code that uses them, wherever they are defined', () => {
   const { plan: made } = plan('await mcp.disk.write({ n: twice(2) });\nfunction twice(n) { return 2 * n; }');
   expect(made.tasks[0]?.code).toBe('function twice(n) { return 2 * n; }\nreturn twice(2);');
 });
 
-test('[ASPLAN-3] a text that looks like a reference stays a text', () => {
+test('[ASPLAN-3] a text that looks like a reference stays text', () => {
   const { plan: made } = plan("await mcp.disk.write({ content: 'costs ${price}' });");
   expect(made.tasks).toMatchObject([
     { id: 'content', code: "return 'costs ${price}';" },
@@ -84,7 +84,7 @@ test('[ASPLAN-3] a text that looks like a reference stays a text', () => {
   ]);
 });
 
-test('[ASPLAN-3] branches become conditions where plans can say them, else code that says whether they hold', () => {
+test('[ASPLAN-3] branches become conditions where plans can express them, otherwise code that evaluates them', () => {
   const { plan: made } = plan(`
     const state = await mcp.disk.get({});
     if (state.kind === 'file' && !(state.locked === true)) await mcp.disk.write({ a: 1 });
@@ -101,7 +101,7 @@ test('[ASPLAN-3] branches become conditions where plans can say them, else code 
   ]);
 });
 
-test('[ASPLAN-3] loops over a list that do one thing per item become for_each', () => {
+test('[ASPLAN-3] loops that make one call per item become for_each', () => {
   const { plan: made } = plan(`
     const { files } = await mcp.disk.list({});
     const texts = [];
@@ -119,7 +119,7 @@ test('[ASPLAN-3] loops over a list that do one thing per item become for_each', 
   );
 });
 
-test('[ASPLAN-4] what only reads waits for none but those it uses; what may have effects keeps its place', () => {
+test('[ASPLAN-4] a call that only reads waits only for what it uses; a call that may have effects keeps its place', () => {
   const { plan: made } = plan(`
     const a = await mcp.disk.get({ n: 1 });
     const b = await mcp.disk.get({ n: 2 });

@@ -68,26 +68,26 @@ describe('[GROUND-1] a plan rests on evidence', () => {
     expect(plan.support).toBe(5);
   });
 
-  test('the very same intent is what was done then, whatever its words are like', () => {
+  test('the identical intent gets what was done then, whatever its wording', () => {
     const asked = forms('forecast the weather', JOB);
     const plan = draftPlan(pastOf([{ ...asked, uses: [4], edges: [], key: 'same' }]), asked);
     expect(plan).toMatchObject({ basis: 'runs', confidence: 0.9 });
     expect(plan.tools.map(({ place }) => place)).toEqual([4]);
   });
 
-  test('else tools whose text fits', () => {
+  test('otherwise tools whose text fits', () => {
     const plan = draftPlan(pastOf(jobRuns), forms('forecast the weather', near(tools[3]!.vector, 0.7)));
     expect(plan).toMatchObject({ basis: 'text', support: 0 });
     expect(plan.tools[0]!.place).toBe(3);
   });
 
-  test('else nothing', () => {
+  test('otherwise nothing', () => {
     const plan = draftPlan(pastOf(jobRuns), forms('zzz', new Float32Array(DIMENSION)));
     expect(plan).toMatchObject({ basis: 'nothing', tools: [], confidence: 0, support: 0 });
   });
 });
 
-test('[GROUND-1] what no past run says to do is suggested, but supported by none of them', () => {
+test('[GROUND-1] work that no past run did is suggested, but has no supporting runs', () => {
   for (const text of ['burn the invoice of Ada', 'send a poem about the invoice']) {
     const plan = draftPlan(pastOf(jobRuns), forms(text, near(JOB, 0.95)));
     expect(plan.support, text).toBe(0);
@@ -95,7 +95,7 @@ test('[GROUND-1] what no past run says to do is suggested, but supported by none
   }
 });
 
-test('[GROUND-5] a plan of runs expects less of itself where a tool fits that they could not know', () => {
+test('[GROUND-5] a plan from runs is less confident where a newer tool fits that these runs could not know', () => {
   const others = Array.from({ length: 40 }, (_, i) => ({
     ...forms(`do work ${i}`, unit()),
     uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
@@ -127,7 +127,7 @@ test('[GROUND-5] a plan of runs expects less of itself where a tool fits that th
   expect(unknown.confidence).toBeLessThan(0.7 * known.confidence);
 });
 
-describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
+describe('[GROUND-2] runs of the opposite work are not evidence', () => {
   test.each(['do not send Ada the invoice', 'void the invoice of Ada', 'stop sending invoices'])(
     '%s',
     (text) => {
@@ -138,7 +138,7 @@ describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
     },
   );
 
-  test('what is forbidden is not suggested by its text either with more confidence than a half', () => {
+  test('text alone does not suggest forbidden work with a confidence above one half', () => {
     const weather = near(tools[3]!.vector, 0.9);
     const asked = draftPlan(pastOf(jobRuns), forms('forecast the weather', weather));
     expect(asked.confidence).toBeGreaterThan(0.5);
@@ -146,12 +146,12 @@ describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
     expect(forbidden).toMatchObject({ basis: 'text', confidence: 0.5 });
   });
 
-  test('nor is what runs used, where they do not count as the same', () => {
+  test('nor the tools of runs that do not count as the same work', () => {
     const other = draftPlan(pastOf(jobRuns), forms('send invoice', near(tools[0]!.vector, 0.95)));
     expect(other.confidence).toBeLessThanOrEqual(0.5);
   });
 
-  test('what only forbids what runs did asks for nothing', () => {
+  test('an intent that only forbids past work asks for nothing', () => {
     for (const text of [
       'do not send Ada the invoice',
       'no invoice for Ada, please',
@@ -164,7 +164,7 @@ describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
     expect(reminded.tools.map(({ place }) => place)).toEqual([1, 0]);
   });
 
-  test('a tool that was used for nothing but the opposite is not taken by its text', () => {
+  test('text does not choose a tool that was only used for the opposite', () => {
     const like = () => near(tools[0]!.vector, 0.9);
     const runs = jobRuns.map((run) => ({ ...run, intent: like() }));
     const asked = forms('revoke the invoice of Ada', like());
@@ -175,7 +175,7 @@ describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
     expect(placesAfter([...runs, { ...runs[0]!, text: 'the invoice of Ada' }])).toContain(0);
   });
 
-  test('unless other runs did just that', () => {
+  test('unless other runs did exactly that', () => {
     const voided: PlannedRun = {
       ...forms('void the invoice of Grace', near(JOB, 0.95)),
       uses: [2],
@@ -187,7 +187,7 @@ describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
   });
 });
 
-test('[GROUND-3] a plan is no longer than twelve tasks, unless a near run was', () => {
+test('[GROUND-3] a plan is no longer than twelve tasks, unless a similar run was', () => {
   const long: PlannedRun = {
     ...forms('prepare the whole week', near(JOB, 0.95)),
     uses: Array.from({ length: 20 }, (_, i) => i),
@@ -199,7 +199,7 @@ test('[GROUND-3] a plan is no longer than twelve tasks, unless a near run was', 
 });
 
 describe('[GROUND-4] plans by text', () => {
-  test('tools that read alike are not put side by side', () => {
+  test('tools with similar texts are not planned together', () => {
     const twins = [0, 1].map((i) => ({ ...tools[3]!, id: `t${i}:forecast_weather`, server: `t${i}` }));
     const offered = new Candidates([...twins, ...tools.slice(4)], [], DIMENSION);
     const query = forms('forecast the weather', near(tools[3]!.vector, 0.9));
@@ -207,7 +207,7 @@ describe('[GROUND-4] plans by text', () => {
     expect(plan.tools.filter(({ place }) => place < 2)).toHaveLength(1);
   });
 
-  test('they expect more of themselves than a half only where the best tool is as good as certain', () => {
+  test('confidence exceeds one half only where the best tool is nearly certain', () => {
     const scores = (best: number, second = 0.05) => {
       const fused = Float64Array.from(tools, (_, i) => [best, second][i] ?? 0.05);
       return { fused, whole: fused, lexical: fused };
@@ -220,19 +220,19 @@ describe('[GROUND-4] plans by text', () => {
     expect(textPlan({ words: [] }, scores(0.1), candidates, 1).tools).toEqual([]);
   });
 
-  test('a tool whose whole name is said is taken where there are few to compare it with', () => {
+  test('a tool whose full name is mentioned is chosen where there are few to compare it with', () => {
     const only = new Candidates([{ ...tools[3]!, vector: null }], [], DIMENSION);
     const query = forms('forecast the weather for me', new Float32Array(DIMENSION));
     expect(textPlan(query, only.textScores(query), only, 2).tools).toHaveLength(1);
   });
 
-  test('how many tools are usual is learned from runs', () => {
+  test('the usual number of tools is learned from runs', () => {
     expect(usualSize([])).toBe(2.5);
     expect(usualSize(Array.from({ length: 100 }, () => ({ uses: [1, 2, 3, 4, 5, 6] })))).toBeGreaterThan(5.5);
   });
 });
 
-test('[PLAN-18] a copy that has proven itself serves far from what runs are trusted with, with little confidence', () => {
+test('[PLAN-18] a copied plan with a good record is also used far from past runs, with little confidence', () => {
   const outcome = { closeness: 0.5, isOther: false, copied: 1, byChance: 0, learned: null, text: null };
   const query = forms('zzz', normalise(JOB.map((value, i) => value + 8 * FAR[i]!)));
   const cosine = Math.max(...pastOf(jobRuns).history.cosines(query.intent));
@@ -247,7 +247,7 @@ test('[PLAN-18] a copy that has proven itself serves far from what runs are trus
   expect(plan.confidence).toBeLessThanOrEqual(0.4);
 });
 
-test('[PLAN-18] where a copy and texts differ, the one that has proven better in such disputes serves', () => {
+test('[PLAN-18] where a copied plan and text disagree, the one with the better record in such disputes is used', () => {
   const others = Array.from({ length: 40 }, (_, i) => ({
     ...forms(`do work ${i}`, unit()),
     uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
@@ -274,7 +274,7 @@ function draftText(query: IntentForms): number {
   return textPlan(query, candidates.textScores(query), candidates, usualSize([])).confidence;
 }
 
-test('[PLAN-18] a run notes down what texts were worth where they spoke against the copy', () => {
+test('[PLAN-18] a run records how good the text plan was where it disagreed with the copy', () => {
   const weather = tools[3]!.vector;
   const asked = (share: number, uses: readonly number[]): PlannedRun => ({
     ...forms('forecast the weather', normalise(JOB.map((value, i) => value + share * weather[i]!))),

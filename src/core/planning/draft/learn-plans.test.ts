@@ -79,7 +79,7 @@ function learned(runs: readonly PlannedRun[], leftOut?: LeftOut): PlanModel | nu
 describe('plans learned from past runs', () => {
   const runs = Array.from({ length: 120 }, (_, i) => runOf(i));
 
-  test('[PLAN-12] new intents get the tools of their like, in order, and say how sure that is', () => {
+  test('[PLAN-12] new intents get the tools of similar runs, in order, with a confidence', () => {
     const model = learned(runs)!;
     for (const [kind, uses] of WORK.entries()) {
       const query = formsOf(kind);
@@ -98,7 +98,7 @@ describe('plans learned from past runs', () => {
     expect(again.draft(query, logitsOf(query))).toEqual(once.draft(query, logitsOf(query)));
   });
 
-  test('[PLAN-27] plans for work that was left out show what plans are worth far from past runs', () => {
+  test('[PLAN-27] plans for left-out work show how good plans are far from past runs', () => {
     const ofOthers = runs.filter(({ uses }) => uses[0] !== 0).slice(0, 25);
     const leftOut = { tools: ['s:t0', 's:t1', 's:t2'], keys: ofOthers.map(({ key }) => key) };
     const { calibration } = learned(runs, leftOut)!.nets;
@@ -111,7 +111,7 @@ describe('plans learned from past runs', () => {
     expect(learned(runs.slice(0, 10))).toBeNull();
   });
 
-  test('[PLAN-12] without a run and its like, nothing of what they did is known', () => {
+  test('[PLAN-12] leaving a run out removes everything that it contributed', () => {
     const history = new PlanHistory(runs.slice(0, 12), 15, DIMENSION);
     const all = history.without(null);
     const others = history.without('run 0');

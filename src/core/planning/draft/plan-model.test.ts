@@ -38,7 +38,7 @@ function netsOf(seed: number, hidden: number, isOrdered: boolean): PlanNets {
 const read = (nets: PlanNets) =>
   planNetsOf(decodeParams(encodeParams(HEAD, planBlocks(nets))).values, DIMENSION);
 
-test('[LEARN-15] nets that were kept give the same chances but for the seventh digit, kept again to the bit', () => {
+test('[LEARN-15] stored networks give the same probabilities to the seventh digit, and are stored again bit by bit', () => {
   fc.assert(
     fc.property(fc.nat(1_000), fc.constantFrom(0, 24), fc.boolean(), (seed, hidden, isOrdered) => {
       const nets = netsOf(seed, hidden, isOrdered);
@@ -63,7 +63,7 @@ test('[LEARN-15] nets that were kept give the same chances but for the seventh d
   );
 });
 
-test('[LEARN-16] nets of which a part is missing or of another length are refused', () => {
+test('[LEARN-16] networks with a missing part or a part of another length are refused', () => {
   const { values } = decodeParams(encodeParams(HEAD, planBlocks(netsOf(1, 24, false))));
   const refused = expect.objectContaining({ code: 'invalid_argument' });
   for (const [name, numbers] of values) {
@@ -76,18 +76,18 @@ test('[LEARN-16] nets of which a part is missing or of another length are refuse
   expect(() => planNetsOf(values, DIMENSION + 1)).toThrow(refused);
 });
 
-test('[PLAN-7] sure ones are taken and unlikely ones left', () => {
+test('[PLAN-7] certain tools are chosen and unlikely ones left out', () => {
   expect(bestSize([1, 1, 0, 0])).toEqual({ size: 2, expectedF1: 1 });
   expect(bestSize([0.95, 0.9, 0.05, 0.01]).size).toBe(2);
 });
 
-test('[PLAN-7] a tool worth less than half of what the set is worth is not taken', () => {
+test('[PLAN-7] a tool with less than half the value of the set is not chosen', () => {
   // E[F1] of one: .9 x (.6 x 1 + .4 x 2/3) = .78; of two: .36 x 1 + (.54 + .04) x 2/3 = .7467.
   const { size, expectedF1 } = bestSize([0.9, 0.4]);
   expect(size).toBe(1);
   expect(expectedF1).toBeCloseTo(0.78, 12);
 });
 
-test('[PLAN-7] where nothing is likely several are taken, since one of them may be right', () => {
+test('[PLAN-7] where nothing is likely, several are chosen, since one of them may be right', () => {
   expect(bestSize([0.2, 0.2, 0.2, 0.2, 0.2]).size).toBeGreaterThan(2);
 });

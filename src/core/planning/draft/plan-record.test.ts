@@ -7,7 +7,7 @@ const outcome = (over: Partial<PlanOutcome>): PlanOutcome => ({
 });
 const times = (n: number, each: PlanOutcome) => Array.from({ length: n }, () => each);
 
-test('[PLAN-18] a copy is expected to be worth what copies of runs as close were', () => {
+test('[PLAN-18] the expected value of a copy is that of copies at the same distance', () => {
   expect(new PlanRecord().copiedAt(1, false, 0.6)).toBeCloseTo(0.6);
   const record = new PlanRecord([
     ...times(20, outcome({ copied: 1 })),
@@ -23,14 +23,14 @@ test('[PLAN-18] a copy is expected to be worth what copies of runs as close were
   expect(record.copiedAt(1, true, 0.6)).toBeCloseTo(0.7 * 0.6);
 });
 
-test('[PLAN-18] where all runs did the same, copies of them show nothing', () => {
+test('[PLAN-18] where all runs did the same, their copies prove nothing', () => {
   const alike = new PlanRecord(times(45, outcome({ closeness: 0.5, byChance: 1 })));
   expect(alike.copiedAt(0.35, false, 0.05)).toBeLessThan(0.1);
   const diverse = new PlanRecord(times(45, outcome({ closeness: 0.5 })));
   expect(diverse.copiedAt(0.35, false, 0.05)).toBeGreaterThan(0.8);
 });
 
-test('[PLAN-18] what was learned counts as far as it kept its word, and less while there are few runs', () => {
+test('[PLAN-18] a learned plan counts as far as past predictions came true, and less while there are few runs', () => {
   const empty = new PlanRecord();
   expect(empty.learnedAt(0.9, 30)).toBeLessThan(empty.learnedAt(0.9, 300));
   expect(empty.learnedAt(0.9, 3000)).toBeCloseTo(0.9, 1);
@@ -40,14 +40,14 @@ test('[PLAN-18] what was learned counts as far as it kept its word, and less whi
   expect(learned(1).learnedAt(1, 3000)).toBe(1);
 });
 
-test('[PLAN-18] the newest outcomes are looked back on', () => {
+test('[PLAN-18] only the newest outcomes count', () => {
   const old = new PlanRecord(times(200, outcome({ copied: 0 })));
   const record = times(200, outcome({ copied: 1 })).reduce((all, each) => all.with(each), old);
   expect(record.outcomes).toHaveLength(200);
   expect(record.copiedAt(1, false, 0)).toBeGreaterThan(0.98);
 });
 
-test('[PLAN-18] texts gain on a copy what they gained in disputes like it, the newest above all', () => {
+test('[PLAN-18] the gain of text over a copy is that of similar disputes, the newest above all', () => {
   const dispute = (f1: number, copied: number) => outcome({ copied, text: { expected: 0.6, f1 } });
   expect(new PlanRecord().textGain(1, 0.6, -0.2)).toBeCloseTo(-0.2);
   const record = new PlanRecord(times(30, dispute(1, 0)));
@@ -61,7 +61,7 @@ test('[PLAN-18] texts gain on a copy what they gained in disputes like it, the n
   expect(changed.textGain(1, 0.6, 0)).toBeLessThan(-0.4);
 });
 
-describe('[PLAN-27] plans are worth what plans for runs that were left out turned out to be', () => {
+describe('[PLAN-27] plans are rated by how plans for left-out runs turned out', () => {
   const judged = (n: number, over: Partial<JudgedPlan>): JudgedPlan[] =>
     Array.from({ length: n }, () => ({
       ...{ expected: 0.8, nearest: 0.6, unused: 0, f1: 0.8, isFar: false },
@@ -70,7 +70,7 @@ describe('[PLAN-27] plans are worth what plans for runs that were left out turne
   const near = { expected: 0.8, nearest: 0.6, unused: 0 };
   const far = { expected: 0.8, nearest: 0.4, unused: 1 };
 
-  test('near ones and far ones differ', () => {
+  test('near and far plans differ', () => {
     const fitted = PlanCalibration.fit([
       ...judged(200, near),
       ...judged(200, { ...far, f1: 0.3, isFar: true }),
@@ -80,7 +80,7 @@ describe('[PLAN-27] plans are worth what plans for runs that were left out turne
     expect(fitted.at({ ...far, expected: 0.2 })).toBeLessThan(fitted.at(far));
   });
 
-  test('few runs change little, and very few nothing', () => {
+  test('few runs change little, and very few change nothing', () => {
     const some = (n: number) => [...judged(n, near), ...judged(n, { ...far, f1: 0.3, isFar: true })];
     expect(PlanCalibration.fit(some(9))).toBeNull();
     expect(PlanCalibration.fit(judged(100, near))).toBeNull();
@@ -89,7 +89,7 @@ describe('[PLAN-27] plans are worth what plans for runs that were left out turne
     expect(few.at(far)).toBeLessThan(0.8);
   });
 
-  test('certainty stays a number', () => {
+  test('full certainty gives finite numbers', () => {
     const sure = [...judged(20, { expected: 1, f1: 1 }), ...judged(20, { expected: 0, f1: 0, isFar: true })];
     const fitted = PlanCalibration.fit(sure)!;
     expect(fitted.at({ ...near, expected: 1 })).toBeGreaterThan(0.9);

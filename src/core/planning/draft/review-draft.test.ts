@@ -27,13 +27,13 @@ const DRAFTED = {
 };
 const removal = (intent: Float32Array, ...places: number[]) => ({ intent, places: new Set(places) });
 
-test('[SUGG-3] what was taken out once is less likely by Laplace: (1 + 1 use) / (1 + 1 use + 1 removal)', () => {
+test('[SUGG-3] a tool that was removed once is less likely by Laplace: (1 + 1 use) / (1 + 1 use + 1 removal)', () => {
   const { tools, confidence } = doubtTools(DRAFTED, HERE, HISTORY, [removal(HERE, 2)]);
   expect(tools.map(({ chance }) => chance)).toEqual([0.9, 0.9, expect.closeTo(0.6)]);
   expect(confidence).toBeCloseTo(0.9 * ((1 + 1 + 2 / 3) / 3));
 });
 
-test('[SUGG-3] what is taken out again and again goes, with its edges', () => {
+test('[SUGG-3] a tool that is removed again and again is dropped, with its edges', () => {
   const removals = Array.from({ length: 4 }, () => removal(HERE, 1));
   const { tools, edges, rest } = doubtTools(DRAFTED, HERE, HISTORY, removals);
   expect(tools.map(({ place }) => place)).toEqual([0, 2]);
@@ -41,7 +41,7 @@ test('[SUGG-3] what is taken out again and again goes, with its edges', () => {
   expect(rest).toEqual([{ place: 1, chance: expect.closeTo(0.9 * (2 / 6)) }]);
 });
 
-test('[SUGG-3] what was taken out for other work says nothing', () => {
+test('[SUGG-3] removals for other work do not count', () => {
   expect(doubtTools(DRAFTED, HERE, HISTORY, [removal(AWAY, 0, 1, 2)])).toBe(DRAFTED);
   expect(doubtTools(DRAFTED, HERE, HISTORY, [removal(HERE, 7)])).toBe(DRAFTED);
 });

@@ -36,7 +36,7 @@ const order = (session: string, id: string) => [
   run(session, 'did it work?', [{ tool: 'shop:track', arguments: { order: `o-${id}` }, result: 'sent' }]),
 ];
 
-test('[MINE-1] a part is found in two jobs, across runs of a session, with what it takes from its own steps', () => {
+test('[MINE-1] a part is found in two jobs, across runs of a session, with the values that its steps pass on', () => {
   const parts = mined([...OTHERS, ...order('a', 'x12'), ...order('b', 'x13')]);
   expect(parts.map(({ tools, support }) => [tools.join(' '), support])).toEqual([
     ['shop:find shop:order shop:track', 2],
@@ -49,7 +49,7 @@ test('[MINE-1] a part is found in two jobs, across runs of a session, with what 
   expect(mined([...OTHERS, ...order('a', 'x12')])).toEqual([]);
 });
 
-test('[MINE-6] a result that repeats what its call was given is not where a value comes from', () => {
+test('[MINE-6] a result that repeats an argument of its call is not the source of a value', () => {
   const job = (session: string, id: string) =>
     run(session, session, [
       { tool: 'shop:details', arguments: { order: id }, result: { order: id, state: 'open' } },
@@ -67,7 +67,7 @@ test('[MINE-1] one job counts once, however often it repeats the part', () => {
   expect(mined([...OTHERS, run('a', 'buy', pair('x4')), again])).toEqual([]);
 });
 
-test('[MINE-1] jobs that merely follow one another in a session have no part in common', () => {
+test('[MINE-1] jobs that merely follow each other in a session have no part in common', () => {
   const day = (session: string) => [
     run(session, 'open the shop', [{ tool: 'shop:unlock', arguments: { door: session } }]),
     run(session, 'send the mail', [{ tool: 'mail:send', arguments: { to: session } }]),
@@ -75,7 +75,7 @@ test('[MINE-1] jobs that merely follow one another in a session have no part in 
   expect(mined([...OTHERS, ...['a', 'b', 'c', 'd'].flatMap(day)])).toEqual([]);
 });
 
-test('[MINE-2] a part that needed something from outside after it had begun is not one', () => {
+test('[MINE-2] steps that need a value from outside after they began are not a part', () => {
   const job = (session: string, id: string) =>
     run(session, session, [
       { tool: 'a:open', arguments: {}, result: { session: `s-${id}` } },
@@ -86,7 +86,7 @@ test('[MINE-2] a part that needed something from outside after it had begun is n
   expect(parts.map(({ tools }) => tools.join(' '))).toEqual(['a:open a:look a:close']);
 });
 
-test('[MINE-3] one tool again and again, and tools that meet by chance, are not parts', () => {
+test('[MINE-3] one repeated tool, and tools that meet by chance, are not parts', () => {
   const same = ['a', 'b', 'c'].map((session) =>
     run(
       session,
@@ -111,7 +111,7 @@ test('[MINE-3] one tool again and again, and tools that meet by chance, are not 
   expect(mined(chance)).toEqual([]);
 });
 
-test('[MINE-5] parts of private runs belong to their owner, and mix with nothing shared', () => {
+test('[MINE-5] parts of private runs belong to their owner, and are not mixed with shared runs', () => {
   const mine = ['a', 'b'].flatMap((session) =>
     order(session, `x-${session}`).map((one) => ({ ...one, owner: 'ada', visibility: 'private' as const })),
   );
@@ -200,7 +200,7 @@ describe('on any sessions', () => {
   });
 });
 
-test('[MINE-4] the kinds that are counted stay bounded, and what is common stays known', () => {
+test('[MINE-4] the number of counted kinds is bounded, and common parts are still found', () => {
   const miner = new PartMiner();
   for (let i = 0; i < 6_000; i++) {
     const rare = Array.from({ length: 4 }, (_, k) => ({

@@ -15,7 +15,7 @@ const plan = (
 });
 const SUGGESTED = plan(['t1', 'disk:list'], ['t2', 'disk:read', ['t1']], ['t3', 'mail:send', ['t2']]);
 
-test('[SUGG-5] other names and arguments do not count', () => {
+test('[SUGG-5] different names and arguments do not count', () => {
   const same = plan(
     ['a', 'disk:list', [], { path: '.' }],
     ['c', 'mail:send', ['b']],
@@ -24,7 +24,7 @@ test('[SUGG-5] other names and arguments do not count', () => {
   expect(comparePlans(SUGGESTED, same)).toEqual({ left: [], came: [], moved: [] });
 });
 
-test('[SUGG-5] what left, came and waits for others is told by what it runs', () => {
+test('[SUGG-5] removed, added and moved tasks are listed by what they run', () => {
   const changed = plan(['t1', 'disk:list'], ['t2', 'disk:read'], ['x', 'tidy', ['t2']]);
   expect(comparePlans(SUGGESTED, changed)).toEqual({
     left: ['mail:send'],

@@ -36,7 +36,7 @@ test('[PLAN-1] layers of random acyclic plans respect every dependency', () => {
   );
 });
 
-test('[PLAN-2] a circle is refused with its path', () => {
+test('[PLAN-2] a cycle is refused with its path', () => {
   const tasks = [
     { id: 'a', dependsOn: ['c'] },
     { id: 'b', dependsOn: ['a'] },
@@ -62,13 +62,13 @@ test('[PLAN-3] a reference that is the whole string keeps its type, inside text 
   expect(referencedTasks({ a: ['${t1.x}', 'see ${t2}'] })).toEqual(['t1', 't2']);
 });
 
-test('[PLAN-4] a reference that leads nowhere is refused with the part that is missing', () => {
+test('[PLAN-4] a reference that leads nowhere is refused with its missing part', () => {
   expect(() => resolveReferences('${t1.items.name}', { t1: { items: {} } })).toThrow(/"name" not found/);
   expect(() => resolveReferences('${t9}', {})).toThrow(/"t9" not found/);
   expect(() => resolveReferences('${t1.constructor}', { t1: {} })).toThrow(/"constructor" not found/);
 });
 
-test('[PLAN-20] what the caller gives wins: inputs, and arguments that were filled in, by their names', () => {
+test('[PLAN-20] values of the caller win, by name, over inputs and filled arguments', () => {
   const task = (id: string, tool: string, args: object) => ({
     id,
     tool,

@@ -31,7 +31,7 @@ const problemsOf = (tasks: Partial<Task>[], plan: Partial<Plan> = {}, target: Pa
   );
 };
 
-test('[FLOW-2] all that is wrong with a plan is told at once, each with its task', () => {
+test('[FLOW-2] all problems of a plan are reported at once, each with its task', () => {
   const problems = problemsOf([
     { id: 'list', arguments: {} },
     { id: 'read', arguments: { path: '${lst.items}', limit: 'ten' }, dependsOn: ['lists'] },
@@ -53,13 +53,13 @@ test('[FLOW-2] all that is wrong with a plan is told at once, each with its task
   expect(problemsOf([])).toEqual(['it has no tasks']);
 });
 
-test('[PLAN-2] a circle made by references is told with its path', () => {
+test('[PLAN-2] a cycle of references is reported with its path', () => {
   const circle = problemsOf([{ arguments: { path: '${t1.x}' } }, { arguments: { path: '${t0.x}' } }]);
   expect(circle).toEqual([expect.stringMatching(/circle: t0 -> t1 -> t0$/)]);
   expect(problemsOf([{ arguments: { path: '${t0}' } }])).toContain('t0 refers to its own result');
 });
 
-test('[FLOW-2] inputs need values, lists need to be lists, and only what is harmless is retried', () => {
+test('[FLOW-2] inputs need values, lists must be lists, and only harmless calls are retried', () => {
   const inputs = [{ name: 'where', schema: { type: 'string' } }];
   const task = { arguments: { path: '${where}' } };
   expect(problemsOf([task], { inputs })).toEqual(['the input "where" has no value: give it in "arguments"']);
@@ -77,7 +77,7 @@ test('[FLOW-2] inputs need values, lists need to be lists, and only what is harm
   ]);
 });
 
-test('[FLOW-10] a condition compares values with their types, and a reference that leads nowhere gives nothing', () => {
+test('[FLOW-10] a condition compares values with their types, and a dangling reference has no value', () => {
   const values = { a: { count: 3, name: 'x', tags: ['p', { q: 1 }], none: [], no: null } };
   const on = (condition: Condition) => holds(condition, values);
   expect(on('${a.count}')).toBe(true);
@@ -96,7 +96,7 @@ test('[FLOW-10] a condition compares values with their types, and a reference th
   expect(on({ value: '${a.name}', equals: '__proto__' })).toBe(false);
 });
 
-test('[FLOW-11] a workflow is read from JSON with all its fields, and what is wrong is told task by task', () => {
+test('[FLOW-11] a workflow is read from JSON with all its fields, and problems are reported task by task', () => {
   const plan = planFromWire({
     tasks: [
       {

@@ -51,7 +51,7 @@ const MOVES = remembered([
   ],
 ]);
 
-test('[PLAN-20] what stands at the place of a past value fills its argument', () => {
+test('[PLAN-20] an argument gets the text in the same place as its past value', () => {
   const schema = schemaOf({ source: text, destination: text });
   expect(fill(MOVES, 'fs:mv', "move 'budget.csv' to the folder 'taxes'", schema)).toEqual({
     source: 'budget.csv',
@@ -74,14 +74,17 @@ test.each<[string, string, string, unknown, unknown]>([
   ],
   ['ids', 'close the ticket TK-17', 'close the ticket TK-99', 'TK-17', 'TK-99'],
   ['words', 'list the archive folder', 'list the photos folder', 'archive', 'photos'],
-])('[PLAN-20] %s are typed by the schema and taken from the like place', (_, before, now, was, is) => {
-  const memory = remembered([[before, call('a:b', { value: was })]]);
-  expect(fill(memory, 'a:b', now, schemaOf({ value: typeof was === 'number' ? number : text }))).toEqual({
-    value: is,
-  });
-});
+])(
+  '[PLAN-20] %s are typed by the schema and taken from the corresponding place',
+  (_, before, now, was, is) => {
+    const memory = remembered([[before, call('a:b', { value: was })]]);
+    expect(fill(memory, 'a:b', now, schemaOf({ value: typeof was === 'number' ? number : text }))).toEqual({
+      value: is,
+    });
+  },
+);
 
-test('[PLAN-20] what never changed stays, and one value alone has not been shown to be a constant', () => {
+test('[PLAN-20] a value that never changed is used again, but a single value is not yet a constant', () => {
   const schema = schemaOf({ mode: text });
   const once = remembered([['start the engine', call('car:start', { mode: 'START' })]]);
   expect(fill(once, 'car:start', 'go for a ride', schema)).toEqual({});
@@ -92,7 +95,7 @@ test('[PLAN-20] what never changed stays, and one value alone has not been shown
   expect(fill(twice, 'car:start', 'go for a ride', schema)).toEqual({ mode: 'START' });
 });
 
-test('[INTENT-7] what most past calls speak for is certain, what few do is given and yet a guess', () => {
+test('[INTENT-7] a value that most past calls support is certain; one that few support is only a guess', () => {
   const ask = (modes: readonly string[]) =>
     fillArguments({
       intent: 'go for a ride',
@@ -107,7 +110,7 @@ test('[INTENT-7] what most past calls speak for is certain, what few do is given
   expect(ask(['ECO', 'ECO', 'SPORT', 'SNOW'])).toMatchObject({ isCertain: false });
 });
 
-test('[PLAN-20] a name that always went with one value stands for it', () => {
+test('[PLAN-20] a name that always went with one value is replaced by it', () => {
   const fly = (from: string, to: string, a: string, b: string) =>
     [`fly from ${from} to ${to}`, call('air:cost', { from: a, to: b })] as const;
   const memory = remembered([
@@ -127,7 +130,7 @@ test('[PLAN-20] a name that always went with one value stands for it', () => {
   ]);
 });
 
-test('[PLAN-21] an optional argument is given where past calls gave it, and asked for where nothing tells its value', () => {
+test('[PLAN-21] an optional argument is filled where past calls had it, and asked for where its value is unknown', () => {
   const schema = schemaOf({ text, tags: { type: 'array' }, limit: number }, ['text']);
   const memory = remembered([
     ["post 'one' with #a", call('t:post', { text: 'one', tags: ['#a'] })],
@@ -152,7 +155,7 @@ test('[PLAN-21] an optional argument is given where past calls gave it, and aske
   expect(asked.get('limit')).toMatchObject({ isSure: false });
 });
 
-test('[PLAN-22] a short id goes from one call to the next, whatever its value', () => {
+test('[PLAN-22] a short id is passed from one call to the next, whatever its value', () => {
   const memory = remembered(
     [3, 4, 5].map((id) => [
       'open an issue and comment on it',
@@ -167,7 +170,7 @@ test('[PLAN-22] a short id goes from one call to the next, whatever its value', 
   });
 });
 
-test('[PLAN-23] what earlier calls of the session gave fills what past calls took from there', () => {
+test('[PLAN-23] results of earlier calls in the session fill arguments that past calls took from there', () => {
   const schema = schemaOf({ order_id: { type: 'integer' } });
   const memory = remembered([
     ['buy ten shares', call('bot:order', { amount: 10 }, { order_id: 11 })],
@@ -188,7 +191,7 @@ test('[PLAN-23] what earlier calls of the session gave fills what past calls too
   });
 });
 
-test('[PLAN-23] what a tool was always given is not what it was given last for something else', () => {
+test('[PLAN-23] a tool gets its usual value, not the latest one for other work', () => {
   const schema = schemaOf({ path: text });
   const write = (path: string) => call('fs:write', { path });
   const memory = remembered([
@@ -210,7 +213,7 @@ test('[PLAN-24] values of runs that the caller may not see are never used', () =
   expect(memory.earlier('user bob', 4)).toEqual([]);
 });
 
-test('[PLAN-20] nothing in an intent is taken for a reference of the plan', () => {
+test('[PLAN-20] nothing in an intent becomes a reference in the plan', () => {
   const schema = schemaOf({ source: text, destination: text });
   const filled = fill(MOVES, 'fs:mv', "move '${t1.secret}' to the folder '${args.key}'", schema);
   expect(JSON.stringify(filled)).not.toContain('${');

@@ -23,7 +23,7 @@ function learnedFrom(runs: readonly LearnableRun[]): LearnedNext {
 const taught = learnedFrom(Array.from({ length: 24 }, (_, i) => tinyRun(i, [0, 1, 1, 5])));
 const INTENT = tinyIntent(99);
 
-test('[NEXT-5] what always followed comes first, with the reason in plain words', () => {
+test('[NEXT-5] the step that always followed comes first, with the reason in plain words', () => {
   const [first] = predictNext(taught, INTENT, [tinyTool(0)]);
   expect(first).toMatchObject({ node: tinyTool(1), reason: `followed ${tinyTool(0)} in 24 of 24 runs` });
   const after = predictNext(taught, INTENT, [tinyTool(0), tinyTool(1)]);
@@ -31,7 +31,7 @@ test('[NEXT-5] what always followed comes first, with the reason in plain words'
   expect(after[0]?.reason).toBe('was called again right away in 24 of 24 runs');
 });
 
-test('[NEXT-5] where every run ended, being done comes first; before that it does not', () => {
+test('[NEXT-5] DONE comes first where every run ended, and not before', () => {
   const whole = [0, 1, 1, 5].map(tinyTool);
   const [end] = predictNext(taught, INTENT, whole);
   expect(end).toMatchObject({ node: DONE_NODE, reason: `24 of 24 runs with ${tinyTool(5)} ended after it` });
@@ -39,13 +39,13 @@ test('[NEXT-5] where every run ended, being done comes first; before that it doe
     expect(predictNext(taught, INTENT, whole.slice(0, steps))[0]?.node).not.toBe(DONE_NODE);
 });
 
-test('[NEXT-8] whether the last call is made again is told by how many were made in a row', () => {
+test('[NEXT-8] repeating the last call is predicted from how often it was made in a row', () => {
   const nodeAfter = (...before: number[]) => predictNext(taught, INTENT, before.map(tinyTool))[0]!;
   expect(nodeAfter(0, 1)).toMatchObject({ node: tinyTool(1) });
   expect(nodeAfter(0, 1, 1)).toMatchObject({ node: tinyTool(5) });
 });
 
-test('[NEXT-6] without past runs the next step is what search finds, in its order', () => {
+test('[NEXT-6] without past runs the next steps are those that search finds, in its order', () => {
   const { fused } = candidates.textScores(INTENT);
   const bySearch = [...candidates.ids.keys()].sort((a, b) => fused[b]! - fused[a]!).map(tinyTool);
   const answers = predictNext(learnedFrom([]), INTENT, [tinyTool(2)], SIZE + 1);
@@ -54,7 +54,7 @@ test('[NEXT-6] without past runs the next step is what search finds, in its orde
   expect(predictNext(learnedFrom([]), INTENT, []).map(({ node }) => node)).toEqual(bySearch.slice(0, 5));
 });
 
-test('[NEXT-7] what was executed and is not known is passed over', () => {
+test('[NEXT-7] unknown executed steps are skipped', () => {
   const known = predictNext(taught, INTENT, [tinyTool(0), tinyTool(1)]);
   const executed = ['gone:tool', tinyTool(0), 'other:tool', tinyTool(1), 'gone:tool'];
   expect(predictNext(taught, INTENT, executed)).toEqual(known);

@@ -113,7 +113,7 @@ function unresolved({ tasks, inputs }: Plan): string[] {
   });
 }
 
-test('[PLAN-5] of random sets on random graphs every plan is acyclic and every reference resolvable', () => {
+test('[PLAN-5] on random graphs, the plan of any set is acyclic and all its references resolve', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0 }), (seed) => {
       const { sketch, knowledge } = randomCase(createRandom(seed));
@@ -135,12 +135,12 @@ describe('cycles', () => {
   const left = (size: number, edges: Parameters<typeof breakCycles>[1]) =>
     breakCycles(size, edges).map(({ from, to }) => `${from}${to}`);
 
-  test('[PLAN-6] the weakest edge of a cycle goes, of any length, and no other', () => {
+  test('[PLAN-6] only the weakest edge of a cycle is removed, whatever the length of the cycle', () => {
     expect(left(3, [edge(0, 1, 0.9), edge(1, 2, 0.2), edge(2, 0, 0.8)])).toEqual(['01', '20']);
     expect(left(4, [edge(0, 1, 0.9), edge(1, 0, 0.3), edge(1, 2, 0.1), edge(3, 3, 1)])).toEqual(['01', '12']);
   });
 
-  test('[PLAN-6] what the graph saw outweighs what is only likely, a value that moved most of all', () => {
+  test('[PLAN-6] what the graph saw outweighs what is only likely, and a passed value outweighs both', () => {
     const graph = new TypedGraph();
     const [a, b] = [toolId('s', 'a'), toolId('s', 'b')];
     seen(graph, a, b, 'dependency');
@@ -169,7 +169,7 @@ describe('capabilities', () => {
     ...over,
   });
 
-  test('[PLAN-28] of routines that make the same calls, the one that asks for least is planned', () => {
+  test('[PLAN-28] of routines that make the same calls, the one with the fewest inputs is planned', () => {
     const calls = [a, b];
     const job = covering({ slug: 'asks', schema: schemaOf(['path', 'id']), calls });
     const part = covering({ slug: 'knows', calls, gives: b, reliability: 0.8 });
@@ -189,7 +189,7 @@ describe('capabilities', () => {
     expect(new Hyperpaths([a, b], [arc]).pathTo(x)?.edges).toEqual([arc]);
   });
 
-  test('[PLAN-8] a tool that depends on a capability waits for all of it, where all of it is there', () => {
+  test('[PLAN-8] a tool that depends on a capability waits for all of its tools, if all are in the plan', () => {
     const graph = new TypedGraph();
     for (const part of [a, b]) seen(graph, skill, part, 'contains');
     seen(graph, skill, d, 'provides');
@@ -202,7 +202,7 @@ describe('capabilities', () => {
     expect(waits([d, a])).toEqual([]);
   });
 
-  test('[PLAN-9] a capability takes the place of consecutive tasks when it is more reliable', () => {
+  test('[PLAN-9] a capability replaces consecutive tasks when it is more reliable', () => {
     const sketch = { tasks: [a, b, d].map((id) => taskOf(id)), edges: [edge(0, 1), edge(1, 2)] };
     const made = (capability: CoveringCapability, of = sketch) =>
       suggestPlan(
@@ -222,7 +222,7 @@ describe('capabilities', () => {
     expect(made(covering(), { ...sketch, edges: [] })).toHaveLength(3);
   });
 
-  test('[MINE-11] a part comes after whole jobs, gives its last result, and hides no value that others take', () => {
+  test('[MINE-11] a part comes after whole jobs, gives its last result, and hides no value that other tasks need', () => {
     const sketch = { tasks: [taskOf(a), taskOf(b), taskOf(d, ['id'])], edges: [edge(0, 1), edge(1, 2)] };
     const part = covering({ slug: 'part', gives: b });
     const made = (graph: TypedGraph, ...capabilities: CoveringCapability[]) =>
@@ -269,7 +269,7 @@ describe('arguments', () => {
       0,
     );
 
-  test('[PLAN-10] [PLAN-25] what was seen to move is wired, the rest are inputs with their names and schemas', () => {
+  test('[PLAN-10] [PLAN-25] values that were seen to move are wired, the rest are inputs with names and schemas', () => {
     const graph = new TypedGraph();
     flow(graph, read, write, [['text', 'content']]);
     const tasks = [taskOf(write, ['path', 'content']), taskOf(read, ['path'])];
@@ -285,7 +285,7 @@ describe('arguments', () => {
     expect(edges).toEqual([{ from: 't1', to: 't2', reason: `${read} gave it a value (1 run)` }]);
   });
 
-  test('[PLAN-10] what took a value from item after item runs once for each item', () => {
+  test('[PLAN-10] a tool that took values from several items runs once per item', () => {
     const graph = new TypedGraph();
     const places: [string, string][] = [
       ['entries[0].name', 'path'],
@@ -328,7 +328,7 @@ describe('arguments', () => {
     expect(run(joined!, { results: [{ text: 'one' }, { text: 'two' }], path: ['text'] })).toBe('one\ntwo');
   });
 
-  test('[PLAN-15] a part of a text that no rule tells is an input', () => {
+  test('[PLAN-15] a part of a text that follows no rule is an input', () => {
     const graph = new TypedGraph();
     flow(graph, list, read, [['content', 'path', { isPart: true }]], 2);
     flow(graph, list, write, [['content', 'path', { line: '' }]]);

@@ -90,9 +90,12 @@ const FAILING = [
   'function deep<T extends { a: string }>(this: void, x: T, ...rest: Array<T>): asserts x is T { rest[0].a.b }\ndeep({} as any)',
 ];
 
-test.each(FAILING)('[STRUCT-4] an error is where the engine finds it in the source: %s', async (source) => {
-  expect(await failingPlace(source)).toEqual(await truePlace(source));
-});
+test.each(FAILING)(
+  '[STRUCT-4] an error has the place that the engine finds in the source: %s',
+  async (source) => {
+    expect(await failingPlace(source)).toEqual(await truePlace(source));
+  },
+);
 
 /** The expected place is marked. Types that produce code, and places that hooks make more exact. */
 const MARKED = [
@@ -104,13 +107,13 @@ const MARKED = [
   'const o: any = { a: {} }; o?.list.◆push(await 1)',
 ];
 
-test.each(MARKED)('[STRUCT-4] an error is where it was made: %s', async (marked) => {
+test.each(MARKED)('[STRUCT-4] an error is located where it was created: %s', async (marked) => {
   const offset = marked.indexOf('◆');
   const source = marked.replace('◆', '');
   expect(await failingPlace(source)).toEqual(new LineIndex(source).positionAt(offset));
 });
 
-test('[STRUCT-4] code that is not from the source has no place', () => {
+test('[STRUCT-4] code from elsewhere has no place', () => {
   const program = prepareProgram('return 1');
   if (!program.ok) throw new Error(program.error.message);
   expect(program.value.locate(1, 1)).toBeNull();

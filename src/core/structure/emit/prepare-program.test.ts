@@ -16,7 +16,7 @@ function failure(source: string) {
 }
 
 describe('positions', () => {
-  test('[STRUCT-2] nodes are numbered in the order of the program and know their places', () => {
+  test('[STRUCT-2] nodes are numbered in program order and know their places', () => {
     const { structure } = prepare(
       'const read = (path) => mcp.fs.read({ path });\n\nconst a = (await read("👍")).items\n  .map((x) => x);\nif (a) await Promise.all([mcp.a.b()]);',
     );
@@ -145,7 +145,7 @@ describe('the hooks are out of reach', () => {
     expect(await runInVm(prepare('return typeof $pml'))).toMatchObject({ value: 'undefined' });
   });
 
-  test('[STRUCT-6] arguments shows nothing', async () => {
+  test('[STRUCT-6] `arguments` reveals nothing', async () => {
     expect(await runInVm(prepare('return [arguments.length, typeof this]'))).toMatchObject({
       value: [0, 'undefined'],
     });

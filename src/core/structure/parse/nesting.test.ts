@@ -57,7 +57,7 @@ test.each(Object.entries(BOMBS))('[STRUCT-7] too deep: %s', (_, source) => {
   });
 });
 
-test('[STRUCT-7] ordinary code is never too deep, however much of it there is', () => {
+test('[STRUCT-7] ordinary code is never too deep, however long it is', () => {
   const lines = [
     'const a = await mcp.fs.read({ path: `a/${b.c[0]}` })',
     'if (a.b < 3 && /[({`"]/.test(a)) { c = a.d / 2 + (e / f) } else if (x) y()',
@@ -143,7 +143,7 @@ const { statement } = fc.letrec<{ expression: string; type: string; statement: s
   };
 });
 
-test('[STRUCT-7] the measure of nesting is never too low', () => {
+test('[STRUCT-7] the measured nesting is never too low', () => {
   // One token adds at most this many levels to the tree.
   const perToken = 2;
   fc.assert(
@@ -230,7 +230,7 @@ test('[STRUCT-7] any text gets an answer', () => {
   );
 });
 
-test('[STRUCT-7] much code is prepared, and a megabyte is refused', () => {
+test('[STRUCT-7] long code is prepared, and a megabyte is refused', () => {
   const call = (n: number) => `const r${n} = await mcp.a.b({ n: ${n}, r: r${n - 1} });\n`;
   let source = 'const r0 = 0;\n';
   for (let n = 1; source.length < 240_000; n++) source += call(n);
@@ -249,7 +249,7 @@ test('[STRUCT-7] a program of too many steps or edges is refused', () => {
   }
 });
 
-test('[STRUCT-7] a program with too many paths is refused in time', () => {
+test('[STRUCT-7] a program with too many paths is refused quickly', () => {
   const helpers = (calls: number) =>
     Array.from(
       { length: 60 },
@@ -266,7 +266,7 @@ test('[STRUCT-7] a program with too many paths is refused in time', () => {
   expect(loops.ok && loops.value.structure.nodes).toHaveLength(12);
 });
 
-test('[STRUCT-7] values that grow with every line are still followed', () => {
+test('[STRUCT-7] values that grow with every line are still tracked', () => {
   const program = prepareProgram(
     `let o = { k: 1 };\n${'o = { a: o, b: o };\n'.repeat(60)} await mcp.a.b({ o });`,
   );

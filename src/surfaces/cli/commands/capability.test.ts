@@ -112,7 +112,7 @@ test('[CAPCMD-1] capabilities are listed with state, success, uses and tools', a
   expect((await runCommand(['capability', 'ls'], shelved(null).system)).out).toMatch(/^No capabilities yet/);
 });
 
-test('[CAPCMD-2] one is shown with its signature, parameters, evidence and code', async () => {
+test('[CAPCMD-2] one capability is shown with its signature, parameters, evidence and code', async () => {
   const { system } = shelved();
   const { out } = await runCommand(['capability', 'show', 'lines'], system);
   expect(out).toMatch(/^count_lines {2}\(active\)\n/);
@@ -135,21 +135,21 @@ test('[CAPCMD-2] one is shown with its signature, parameters, evidence and code'
   });
 });
 
-test('[CAPCMD-2] nothing it holds can steer the terminal', async () => {
+test('[CAPCMD-2] nothing in a capability can control the terminal', async () => {
   const evil = 'a\u001b[2J\u202e';
   const { system } = shelved({ ...COUNT, description: evil, code: evil, intentText: evil, aliases: [evil] });
   const { out } = await runCommand(['capability', 'show', 'count_lines'], system);
   expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
-test('[CAPCMD-3] one is run with arguments', async () => {
+test('[CAPCMD-3] a capability is run with arguments', async () => {
   const { calls, system } = shelved();
   const argv = ['capability', 'run', 'count_lines', '--args', '{"path": "a"}', '--intent', 'why'];
   expect(await runCommand(argv, system)).toMatchObject({ code: 0, out: '3\n' });
   expect(calls).toEqual([{ capability: 'count_lines', arguments: { path: 'a' }, intent: 'why' }]);
 });
 
-test('[CAPCMD-4] renaming and quarantine say what holds now', async () => {
+test('[CAPCMD-4] rename and quarantine print the new state', async () => {
   const { system } = shelved();
   expect((await runCommand(['capability', 'rename', 'count_lines', 'lines_of'], system)).out).toBe(
     'count_lines is now called lines_of; the name count_lines keeps working.\n',
@@ -163,7 +163,7 @@ test('[CAPCMD-4] renaming and quarantine say what holds now', async () => {
   expect(JSON.parse(lifted.out)).toMatchObject({ state: 'active', quarantined_because: null });
 });
 
-test('[CAPCMD-5] forgetting asks first', async () => {
+test('[CAPCMD-5] forget asks first', async () => {
   const { system } = shelved();
   const refused = await runCommand(['capability', 'forget', 'lines'], system, { answer: false });
   expect(refused).toMatchObject({ asked: ['Delete count_lines?'], out: '' });
@@ -173,7 +173,7 @@ test('[CAPCMD-5] forgetting asks first', async () => {
   expect(await runCommand(['capability', 'show', 'lines'], system)).toMatchObject({ code: 1 });
 });
 
-test('[CAPCMD-6] exporting writes a folder and overwrites nothing unasked; importing reads it', async () => {
+test('[CAPCMD-6] export writes a folder and overwrites nothing without asking; import reads it', async () => {
   const { system, imports } = shelved();
   const dir = join(await temporaryDir(), 'skills', 'count-lines');
   const wrote = await runCommand(['capability', 'export', 'count_lines', dir], system);

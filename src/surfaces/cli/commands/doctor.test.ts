@@ -24,7 +24,7 @@ function systemWith(loop: GatewayStats['loop'], isHeld: boolean): Partial<System
   };
 }
 
-test('[HANG-9] doctor tells when the running gateway answered nothing, and after what', async () => {
+test('[HANG-9] doctor says when the running gateway was blocked, and by what', async () => {
   const loop = { stalls: 2, stalledMs: 2_100, longestMs: 1_200, last: LAST };
   const { out } = await runCommand(['doctor'], systemWith(loop, true));
   expect(out).toContain(
@@ -36,7 +36,7 @@ test('[HANG-9] doctor tells when the running gateway answered nothing, and after
   expect((await runCommand(['doctor'], systemWith(quiet, true))).out).not.toContain('unresponsive for');
 });
 
-test('[CLI-11] doctor --tools lists the tools that their own description does not find', async () => {
+test('[CLI-11] doctor --tools lists tools that a search for their own description does not find', async () => {
   const quiet = { stalls: 0, stalledMs: 0, longestMs: 0, last: null };
   const hidden = [
     { tool: 'git:git_commit', winner: 'git:git_push' },
@@ -55,7 +55,7 @@ test('[CLI-11] doctor --tools lists the tools that their own description does no
   expect((await runCommand(['doctor'], system)).out).not.toContain('git:git_commit');
 });
 
-test('[CLI-12] doctor starts the servers it judges: one that does not start or list its tools is a failure', async () => {
+test('[CLI-12] doctor starts the servers it checks: one that does not start or list its tools is a failure', async () => {
   const unlisted = { name: 'mute', tools: [], listFailure: 'no licence' };
   const { gateway } = await testGateway({
     servers: [{ name: 'files', tools: [tool('read', () => 'text')] }, unlisted],

@@ -40,7 +40,7 @@ function measuring(reports: readonly EvaluationReport[] = [report]) {
   return { asked, system: { evaluate } };
 }
 
-test('[EVAL-1] --json prints the report, for several data sets a list; else there are tables', async () => {
+test('[EVAL-1] --json prints the report, or a list for several data sets; otherwise tables are printed', async () => {
   const argv = ['eval', '--data', 'data/household', '--protocol', 'cv5'];
   expect(JSON.parse((await runCommand([...argv, '--json'], measuring().system)).out)).toEqual(report);
   const two = await runCommand([...argv, '--json'], measuring([report, report]).system);
@@ -54,7 +54,7 @@ test('[EVAL-1] --json prints the report, for several data sets a list; else ther
   expect(out).not.toContain('knn');
 });
 
-test('[EVAL-15] what far plans did is a table of its own', async () => {
+test('[EVAL-15] the results of far plans are a separate table', async () => {
   const argv = ['eval', '--data', 'd', '--protocol', 'narrow'];
   const caution = {
     ...{ plans: 400, wrong_above_half: 12, would_run: 1, longest_plan: 9 },
@@ -70,7 +70,7 @@ test('[EVAL-15] what far plans did is a table of its own', async () => {
   expect((await runCommand(argv, measuring().system)).out).not.toContain('far plans');
 });
 
-test('[EVAL-17] what was learned from word for word is told on stderr, how often', async () => {
+test('[EVAL-17] stderr says how many measured tasks were learned from word for word', async () => {
   const argv = ['eval', '--data', 'd', '--json'];
   const { out, err } = await runCommand(argv, measuring([{ ...report, overlap: 4 }]).system);
   expect(err).toBe('household: 4 of 42 test tasks were also in the training set, word for word\n');
@@ -78,7 +78,7 @@ test('[EVAL-17] what was learned from word for word is told on stderr, how often
   expect((await runCommand(argv, measuring().system)).err).toBe('');
 });
 
-test('[EVAL-1] every option reaches the measurement; --data is the data set', async () => {
+test('[EVAL-1] every option reaches the measurement; --data names the data set', async () => {
   const { asked, system } = measuring();
   await runCommand(['eval', '--data', 'd'], system);
   const files = ['--distractors', 'x.gz', '--train', 'a', '--test', 'b'];
@@ -114,7 +114,7 @@ test('[EVAL-1] every option reaches the measurement; --data is the data set', as
   ]);
 });
 
-test('[EVAL-19] a stream is printed by windows of runs; --pause is told', async () => {
+test('[EVAL-19] a stream is printed in windows of runs; --pause is reported', async () => {
   const shared = { mrr: 0.9, hybrid_mrr: 0.8, plan_f1: 0.95, copying_f1: 0.85, routine_f1: 0.5, routines: 3 };
   const windows = [
     { from: 1, to: 10, n: 4, ...shared, arguments_right: null, gate_open: false },

@@ -61,7 +61,7 @@ function shelved(over: Partial<GraphService> = {}) {
   return { openGateway: async () => openedGateway(handMadeGateway({ graph })) };
 }
 
-test('[GRAPHUSE-11] nodes and edges are counted by kind, type and source, and programs that say what goes where', async () => {
+test('[GRAPHUSE-11] nodes and edges are counted by kind, type and source, and so are programs with known data flow', async () => {
   const { code, out } = await runCommand(['graph'], shelved());
   expect(code).toBe(0);
   expect(out).toBe(
@@ -89,7 +89,7 @@ test('[GRAPHUSE-11] nodes and edges are counted by kind, type and source, and pr
   });
 });
 
-test('[GRAPHUSE-14] an empty graph is told as such', async () => {
+test('[GRAPHUSE-14] an empty graph is reported as empty', async () => {
   const none = { total: 0, with_provides: 0, share_with_provides: null };
   const empty = reportOf(new TypedGraph(), { communities: 0, traces: 0, capabilities: none });
   const system = shelved({ stats: async () => empty });
@@ -97,7 +97,7 @@ test('[GRAPHUSE-14] an empty graph is told as such', async () => {
   expect((await runCommand(['graph', 'stats', '--json'], system)).out).not.toMatch(/NaN|Infinity/);
 });
 
-test('[GRAPHUSE-12] the format follows the file’s ending, and --format decides', async () => {
+test('[GRAPHUSE-12] the format follows the extension of the file, and --format overrides it', async () => {
   const dir = await temporaryDir();
   const exported = async (name: string, ...more: string[]) => {
     const file = join(dir, name);
@@ -117,7 +117,7 @@ test('[GRAPHUSE-12] the format follows the file’s ending, and --format decides
   });
 });
 
-test('[GRAPHUSE-12] no file is replaced unasked, and none is left behind by a failure', async () => {
+test('[GRAPHUSE-12] no file is replaced without asking, and a failure leaves none behind', async () => {
   const file = join(await temporaryDir(), 'graph.json');
   await writeFile(file, 'mine');
   const refused = await runCommand(['graph', 'export', file], shelved());
@@ -131,7 +131,7 @@ test('[GRAPHUSE-12] no file is replaced unasked, and none is left behind by a fa
   await expect(readFile(`${file}.2`, 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('[GRAPHUSE-13] rebuilding tells what there was and what there is', async () => {
+test('[GRAPHUSE-13] rebuild prints the counts before and after', async () => {
   const sentence = 'Rebuilt from 1,234 traces: 9 nodes and 1 edge before, 7 nodes and 20 edges now.\n';
   expect(await runCommand(['graph', 'rebuild'], shelved())).toMatchObject({
     code: 0,
@@ -142,7 +142,7 @@ test('[GRAPHUSE-13] rebuilding tells what there was and what there is', async ()
   expect(json).toEqual({ traces: 1_234, before: { nodes: 9, edges: 1 }, after: { nodes: 7, edges: 20 } });
 });
 
-test('[GRAPHUSE-13] a person who waits sees how far it is, and no longer once it is done', async () => {
+test('[GRAPHUSE-13] a waiting user sees the progress, until it is done', async () => {
   const done = Promise.withResolvers<void>();
   const system = shelved({
     async rebuild() {

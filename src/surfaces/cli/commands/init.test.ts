@@ -12,7 +12,7 @@ async function cursor() {
   return { home, system };
 }
 
-test('[INIT-17] nothing is written before a yes: a person is asked, and without one --yes is needed', async () => {
+test('[INIT-17] nothing is written before confirmation: a person is asked, otherwise --yes is required', async () => {
   const { home, system } = await cursor();
   const before = await home.snapshot();
   const no = await runCommand(['init'], system, { answer: false });
@@ -26,7 +26,7 @@ test('[INIT-17] nothing is written before a yes: a person is asked, and without 
   expect(await home.snapshot()).toEqual(before);
 });
 
-test('[INIT-17] with a yes it is done, told, and can be taken back', async () => {
+test('[INIT-17] after confirmation it is done and reported, and can be undone', async () => {
   const { home, system } = await cursor();
   const before = await home.snapshot();
   const done = await runCommand(['init', '--yes'], system);
@@ -40,7 +40,7 @@ test('[INIT-17] with a yes it is done, told, and can be taken back', async () =>
   expect(await home.snapshot()).toEqual(before);
 });
 
-test('[INIT-17] --json gives the plan and what was done', async () => {
+test('[INIT-17] --json prints the plan and what was done', async () => {
   const { system } = await cursor();
   const dry = JSON.parse((await runCommand(['init', '--json', '--dry-run'], system)).out);
   expect(dry).toMatchObject({ applied: false, imported: [{ name: 'a', from: 'Cursor' }], done: [] });

@@ -27,7 +27,7 @@ async function program(code: string): Promise<string> {
   return file;
 }
 
-test('[RUN-1] a file is run with arguments, intent and time limit; what it returns is all that is on stdout', async () => {
+test('[RUN-1] a file is run with arguments, intent and time limit; stdout has only its result', async () => {
   const { asked, system } = running({
     console: [
       { level: 'log', text: 'working' },
@@ -44,7 +44,7 @@ test('[RUN-1] a file is run with arguments, intent and time limit; what it retur
   expect(asked).toEqual([{ code: 'return 1;', arguments: { n: 1 }, intent: 'count', timeoutMs: 500 }]);
 });
 
-test('[RUN-1] text comes as it is, nothing as nothing, and - is stdin', async () => {
+test('[RUN-1] text is printed as it is, no result as nothing, and - is stdin', async () => {
   const { asked, system } = running({ result: 'two\nlines\u0007' });
   expect(await runCommand(['run', '-'], system, { input: 'return x' })).toMatchObject({
     code: 0,
@@ -59,13 +59,13 @@ test('[RUN-1] text comes as it is, nothing as nothing, and - is stdin', async ()
   }
 });
 
-test('[RUN-1] --json gives the run as the API does', async () => {
+test('[RUN-1] --json prints the run as the API returns it', async () => {
   const { system } = running({ result: undefined });
   const { out } = await runCommand(['run', '-', '--json'], system, { input: 'return' });
   expect(JSON.parse(out)).toEqual({ status: 'success', run_id: 'run-1', trace_id: 'trace-1', result: null });
 });
 
-test('[RUN-2] an error is told with file, line, column and the line itself', async () => {
+test('[RUN-2] an error is printed with file, line, column and the source line', async () => {
   const error = {
     code: 'code_failed',
     message: 'TypeError: x is not a function (line 2, column 8)',
@@ -85,7 +85,7 @@ test('[RUN-2] an error is told with file, line, column and the line itself', asy
   expect(JSON.parse(json.out)).toMatchObject({ status: 'error', error });
 });
 
-test('[RUN-2] the frame of a long line is its part around the place; a line that is not there has none', () => {
+test('[RUN-2] a long line is shown only around the place; a missing line is not shown', () => {
   const long = `${'a'.repeat(500)}!${'b'.repeat(500)}`;
   const [line, caret] = codeFrame(`\n\t${long}`, 2, 502).split('\n');
   expect(line).toMatch(/^ {2}2 \| …a{60}!b{59}$/);
@@ -95,7 +95,7 @@ test('[RUN-2] the frame of a long line is its part around the place; a line that
   expect(codeFrame('\u001b[2Jx', 1, 5)).toBe('  1 | \\u001b[2Jx\n    |          ^\n');
 });
 
-test('[RUN-3] what needs approval is told with how to give it', async () => {
+test('[RUN-3] a run that needs approval says how to approve it', async () => {
   const approval = sampleApproval({ runId: 'run-1', arguments: { path: '/srv' } });
   const { system } = running({ status: 'approval_required', result: undefined, approvals: [approval] });
   const asked = await runCommand(['run', '-'], system, { input: 'return x' });
@@ -105,7 +105,7 @@ test('[RUN-3] what needs approval is told with how to give it', async () => {
   expect(asked.err).toContain('"pml runs approve run-1", then resume it with "pml runs resume run-1"');
 });
 
-test('[RUN-4] a file that cannot be read and arguments that are not an object are told', async () => {
+test('[RUN-4] an unreadable file and arguments that are not an object are errors', async () => {
   const { system, asked } = running();
   expect(await runCommand(['run', '/nowhere/x.ts'], system)).toMatchObject({
     code: 1,

@@ -15,7 +15,7 @@ async function waiting(parts: Partial<Gateway> = {}) {
   return { gateway, system: { openGateway: async () => openedGateway(gateway) } };
 }
 
-test('[RUNS-1] what waits is listed with the exact arguments and the reason', async () => {
+test('[RUNS-1] waiting calls are listed with exact arguments and the reason', async () => {
   const { system } = await waiting();
   const { code, out } = await runCommand(['runs'], system);
   expect(code).toBe(0);
@@ -28,7 +28,7 @@ test('[RUNS-1] what waits is listed with the exact arguments and the reason', as
   ).toBe('No run waits for your decision.\n');
 });
 
-test('[RUNS-2] the person sees what will run before being asked, and only a yes settles it', async () => {
+test('[RUNS-2] the person sees what will run before deciding, and only a yes approves it', async () => {
   const { gateway, system } = await waiting();
   const refused = await runCommand(['runs', 'approve', 'run-1'], system, { answer: false });
   expect(refused.asked).toEqual(['Approve it?']);
@@ -46,7 +46,7 @@ test('[RUNS-2] the person sees what will run before being asked, and only a yes 
   expect(settled).toMatchObject({ state: 'approved', settledBy: userInfo().username });
 });
 
-test('[RUNS-3] the first decision stands, and an unknown run is told', async () => {
+test('[RUNS-3] the first decision stands, and an unknown run is an error', async () => {
   const { system } = await waiting();
   expect((await runCommand(['runs', 'reject', 'run-1', '--yes'], system)).out).toBe(
     'Run run-1 is rejected.\n',
@@ -64,7 +64,7 @@ test('[RUNS-3] the first decision stands, and an unknown run is told', async () 
   expect((await runCommand(['runs', 'ls', '--all'], system)).out).toContain('run-1');
 });
 
-test('[RUNS-4] nothing an agent wrote can steer the terminal or hide what will run', async () => {
+test('[RUNS-4] nothing that an agent wrote can control the terminal or hide what will run', async () => {
   const gateway = handMadeGateway();
   const evil = 'rm -rf /\u001b[8m\u009b2K\r echo hi \u202egnp.exe';
   await gateway.store.runs.create(sampleRun({ id: 'run-1', intentText: `tidy\u001b[2A\nrun-2  ${evil}` }));
@@ -75,7 +75,7 @@ test('[RUNS-4] nothing an agent wrote can steer the terminal or hide what will r
   expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
-test('[RUNS-5] an approved run continues and its value is printed; one that failed or still waits fails the command', async () => {
+test('[RUNS-5] an approved run continues and its value is printed; if it failed or still waits, the command fails', async () => {
   const gives: Partial<RunResult>[] = [
     { status: 'success', results: { call: { status: 'success', result: { done: 2 } } } },
     { status: 'error', error: { code: 'code_failed', message: 'Error: no', hint: 'Think.' } },
@@ -90,7 +90,7 @@ test('[RUNS-5] an approved run continues and its value is printed; one that fail
   expect(await resume()).toMatchObject({ code: 1, err: expect.stringContaining('"n": 1') });
 });
 
-test('[RUNS-6] a run that waits is given up by the person; one that ended is left alone', async () => {
+test('[RUNS-6] a person aborts a waiting run; a finished run stays as it is', async () => {
   const actions: string[] = [];
   const { gateway, system } = await waiting({
     async continueRun(runId, action) {

@@ -21,7 +21,7 @@ function searching(found = true) {
   return { asked, system: { openGateway: async () => openedGateway(gateway) } };
 }
 
-test('[FIND-1] tools come ranked with their scores; --explain takes the scores apart', async () => {
+test('[FIND-1] tools are ranked with their scores; --explain splits the scores', async () => {
   const { asked, system } = searching();
   const plain = await runCommand(['search', 'read a file'], system);
   expect(plain).toMatchObject({
@@ -48,7 +48,7 @@ test('[FIND-1] tools come ranked with their scores; --explain takes the scores a
   ]);
 });
 
-test('[LEARN-9] --explain tells what past runs taught, in plain words, and which runs those were', async () => {
+test('[LEARN-9] --explain says in plain words what past runs taught, and which runs', async () => {
   const parts = { whole: 0.5, clause: 0.25, lexical: 0.9, name: 0, alpha: 1, learned: 0.625 };
   const reasons = {
     parts: [
@@ -79,7 +79,7 @@ test('[LEARN-9] --explain tells what past runs taught, in plain words, and which
   expect(json.tools[0]).toMatchObject({ parts: { learned: 0.625 }, reasons });
 });
 
-test('[LEARN-18] --explain says once that nothing learned applies, where that is so', async () => {
+test('[LEARN-18] --explain says once that nothing learned applies, if so', async () => {
   const told = 'Nothing learned applies here: ranked by text.\n';
   const explain = async (share: object, ...options: string[]) => {
     const parts = { whole: 0.5, clause: 0.25, lexical: 0.9, name: 0, alpha: 1, ...share };
@@ -100,13 +100,13 @@ test('[LEARN-18] --explain says once that nothing learned applies, where that is
   expect(json.tools[0].parts).not.toHaveProperty('learnedShare');
 });
 
-test('[FIND-3] --json gives what the API gives, and nothing found is said', async () => {
+test('[FIND-3] --json prints what the API returns, and an empty result says so', async () => {
   const json = JSON.parse((await runCommand(['search', 'x', '--json'], searching().system)).out);
   expect(json.tools[0]).toMatchObject({ tool_id: 'files:read', final_score: 0.8125 });
   expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^No tool found/);
 });
 
-test('[FIND-2] --signatures gives the tools as code calls them', async () => {
+test('[FIND-2] --signatures prints the tools as code calls them', async () => {
   const { out } = await runCommand(['search', 'x', '--signatures'], searching().system);
   expect(out).toBe('/** Reads */\nmcp.files.read(): Promise<string>\n');
 });

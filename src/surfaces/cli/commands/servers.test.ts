@@ -61,7 +61,7 @@ test('[SRVCMD-8] add starts the server and says what it found, or why it does no
   expect(out).toContain('Added "files"');
 });
 
-test('[SRVCMD-4] ls shows state, transport, tools, calls and what is wrong', async () => {
+test('[SRVCMD-4] ls shows state, transport, tools, calls and problems', async () => {
   const broken: ServerReport = {
     ...REPORT,
     name: 'web',
@@ -146,7 +146,7 @@ test('[SRVCMD-1] add takes a command after -- or a URL, headers and variables', 
   }
 });
 
-test('[SRVCMD-5] restart and logs ask the gateway that runs, and say so when none does', async () => {
+test('[SRVCMD-5] restart and logs use the running gateway, and say so when there is none', async () => {
   const system = systemWith({
     restart: async (server) =>
       server === 'files'
@@ -176,7 +176,7 @@ test('[SRVCMD-5] restart and logs ask the gateway that runs, and say so when non
   expect(idle).toMatchObject({ code: 1, err: expect.stringContaining('No gateway is running for /data') });
 });
 
-test('[SRVCMD-6] login sends the browser away, waits for it to come back and finishes', async () => {
+test('[SRVCMD-6] login opens the browser, waits for the callback and finishes', async () => {
   const finished: string[] = [];
   let redirect = '';
   const gateway = handMadeGateway({
@@ -223,7 +223,7 @@ test('[SRVCMD-6] login sends the browser away, waits for it to come back and fin
   expect({ code, error: JSON.parse(out).error.code }).toEqual({ code: 1, error: 'unauthorized' });
 });
 
-test('[SRVCMD-6] a server that needs nobody is logged in at once', async () => {
+test('[SRVCMD-6] a server that needs no user is logged in at once', async () => {
   const gateway = handMadeGateway({ login: async () => ({ ok: true, value: { done: true } }) });
   const system = { openGateway: async () => openedGateway(gateway) };
   expect((await runCommand(['servers', 'login', 'web'], system)).out).toBe('Logged in to "web".\n');

@@ -44,7 +44,7 @@ const on = (parts: Partial<Gateway>) => ({
   openGateway: async () => openedGateway(handMadeGateway(parts)),
 });
 
-test('[LEARN-13] a suggested plan is told step by step, with reasons, confidence and what it needs', async () => {
+test('[LEARN-13] a suggested plan is printed step by step, with reasons, confidence and missing inputs', async () => {
   const { code, out } = await runCommand(['suggest', 'mail it'], on({ suggest: async () => SUGGESTION }));
   expect(code).toBe(0);
   expect(out).not.toContain('\u001b');
@@ -74,7 +74,7 @@ test('[LEARN-13] a suggested plan is told step by step, with reasons, confidence
   expect(why.out).toMatch(/^No past run supports this/);
 });
 
-test('[LEARN-13] --json gives the plan as a workflow takes it', async () => {
+test('[LEARN-13] --json prints the plan as a workflow accepts it', async () => {
   const { out } = await runCommand(['suggest', 'x', '--json'], on({ suggest: async () => SUGGESTION }));
   expect(JSON.parse(out)).toMatchObject({
     plan: { tasks: [{ id: 'read' }, { id: 'mail', capability: 'mail_it', depends_on: ['read'] }] },
@@ -83,7 +83,7 @@ test('[LEARN-13] --json gives the plan as a workflow takes it', async () => {
   });
 });
 
-test('[LEARN-22] the next step is told with its chance and reason', async () => {
+test('[LEARN-22] the next step is printed with its probability and reason', async () => {
   const asked: unknown[] = [];
   const next = [
     { node: 'files:write', score: 0.75, reason: 'followed files:read in 3 of 4 runs' },

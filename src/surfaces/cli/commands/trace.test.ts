@@ -63,7 +63,7 @@ function call(id: string, parentTraceId: string | null, node = read, from = 0, t
   ];
 }
 
-test('[TRACE-12] show draws the calls as a tree, with when, how long and what went wrong', async () => {
+test('[TRACE-12] show draws the calls as a tree, with start, duration and errors', async () => {
   const capability = sampleCapability();
   const node = capabilityNode(capability.id);
   const base = { traceId: 'c', parentTraceId: null, node };
@@ -141,7 +141,7 @@ test('[TRACE-19] decisions about a run are shown with its trace, as text', async
   ]);
 });
 
-test('[TRACE-12] a chain of ten thousand calls is drawn as well', async () => {
+test('[TRACE-12] a chain of ten thousand calls is drawn too', async () => {
   const events = Array.from({ length: 10_000 }, (_, i) => call(`t${i}`, i === 0 ? null : `t${i - 1}`)).flat();
   const trace = wholeTrace({ events });
   const { system } = await filled(trace);
@@ -150,7 +150,7 @@ test('[TRACE-12] a chain of ten thousand calls is drawn as well', async () => {
   expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThan(200);
 });
 
-test('[TRACE-13] export writes one line per trace, oldest first, narrowed down as asked', async () => {
+test('[TRACE-13] export writes one line per trace, oldest first, with the requested filters', async () => {
   const traces = [1, 2, 3, 4].map((day) =>
     wholeTrace({ sessionId: day % 2 ? 'odd' : 'even', executedAt: new Date(Date.UTC(2026, 10, day)) }),
   );
@@ -167,7 +167,7 @@ test('[TRACE-13] export writes one line per trace, oldest first, narrowed down a
   expect((await runCommand(['trace', 'export', '--since', 'soon'], system)).code).toBe(2);
 });
 
-test('[TRACE-13] an exported file is whole, only its owner can read it, and it replaces nothing unasked', async () => {
+test('[TRACE-13] an exported file is complete, readable by its owner only, and replaces nothing without asking', async () => {
   const dir = await temporaryDir();
   const file = join(dir, 'runs.jsonl');
   const { store, system } = await filled(wholeTrace());
@@ -190,7 +190,7 @@ test('[TRACE-13] an exported file is whole, only its owner can read it, and it r
   expect(await readdir(dir)).toEqual(['runs.jsonl']);
 });
 
-test('[TRACE-14] what was exported, imported and exported again is the same to the byte', async () => {
+test('[TRACE-14] exporting, importing and exporting again gives the same bytes', async () => {
   const dir = await temporaryDir();
   const long = { text: 'x'.repeat(100_000), token: SECRET, list: ['\u0000', '\ud800', '🎈', -0, 1e300] };
   const { system } = await filled(
@@ -213,7 +213,7 @@ test('[TRACE-14] what was exported, imported and exported again is the same to t
   expect((await runCommand(['trace', 'export'], systemOn(other))).out).toBe(text);
 });
 
-test('[TRACE-15] a line that is not a trace is refused with its number, and takes no other along', async () => {
+test('[TRACE-15] a line that is not a trace is refused with its number, and does not affect the others', async () => {
   const [known, fresh] = [wholeTrace(), wholeTrace()];
   const { store, system } = await filled(known);
   const input = [
@@ -242,7 +242,7 @@ test('[TRACE-15] a line that is not a trace is refused with its number, and take
   expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('no-such-file.jsonl') });
 });
 
-test('[TRACE-15] what is imported is listed by when it ran', async () => {
+test('[TRACE-15] imported traces are listed by the time they ran', async () => {
   const at = (day: string) => wholeTrace({ executedAt: new Date(`2026-0${day}T00:00:00Z`) });
   const [newest, oldest, between] = [at('5-03'), at('3-01'), at('4-02')];
   const { system } = await filled(newest);
@@ -252,7 +252,7 @@ test('[TRACE-15] what is imported is listed by when it ran', async () => {
   expect(traces.map(({ id }) => id)).toEqual([newest, between, oldest].map(({ id }) => id));
 });
 
-test('[TRACE-15] hundreds of lines, good and bad, are all counted, and the first hundred refusals told', async () => {
+test('[TRACE-15] hundreds of lines, good and bad, are all counted, and the first hundred refusals printed', async () => {
   const { store, system } = await filled();
   const traces = Array.from({ length: 250 }, () => wholeTrace());
   const input = traces.map((trace) => `${lineOf(trace)}\n{}\n`).join('');
@@ -263,7 +263,7 @@ test('[TRACE-15] hundreds of lines, good and bad, are all counted, and the first
   expect(await store.traces.count()).toBe(250);
 });
 
-test('[TRACE-16] a line cannot lie about what follows from its events, nor bring a secret in', async () => {
+test('[TRACE-16] a line cannot contradict its own events, nor bring a secret in', async () => {
   const { store, system } = await filled();
   const honest = wholeTrace({ events: call('a', null) });
   const lie = {
@@ -283,7 +283,7 @@ test('[TRACE-16] a line cannot lie about what follows from its events, nor bring
   expect(JSON.stringify(stored)).not.toMatch(/hush-hush|hunter2|"abc"|bank/);
 });
 
-test('[TRACE-17] forget shows what would go, asks, and says how many went', async () => {
+test('[TRACE-17] forget shows what would be deleted, asks, and prints how many were', async () => {
   const traces = [1, 2, 3].map((day) =>
     wholeTrace({
       id: randomUUID(),
@@ -322,7 +322,7 @@ test('[TRACE-17] forget shows what would go, asks, and says how many went', asyn
   expect(await store.traces.count()).toBe(0);
 });
 
-test('[TRACE-18] with a trace its run is forgotten, but one that waits only when its trace is named', async () => {
+test('[TRACE-18] a trace is forgotten with its run, but a waiting run only when its trace is named', async () => {
   const [over, waiting] = [wholeTrace({ runId: 'run-over' }), wholeTrace({ runId: 'run-waiting' })];
   const { store, system } = await filled(over, waiting);
   for (const [runId, status] of [
@@ -360,7 +360,7 @@ async function split(pieces: readonly string[], maxLength: number) {
   return await Array.fromAsync(linesOf(stream, maxLength));
 }
 
-test('[TRACE-15] lines are the same however the text is cut into pieces', async () => {
+test('[TRACE-15] lines are the same however the text is split into chunks', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\ufeff'), maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(fc.array(text), async (pieces) => {
@@ -376,7 +376,7 @@ test('[TRACE-15] lines are the same however the text is cut into pieces', async 
   );
 });
 
-test('[TRACE-15] a line that is too long is counted and not kept', async () => {
+test('[TRACE-15] a line that is too long is counted and not stored', async () => {
   expect(await split(['abc\nabcd', 'ef\n', 'ab\n', 'abcdef'], 4)).toEqual([
     { number: 1, text: 'abc' },
     { number: 2, text: null },

@@ -21,7 +21,7 @@ function shelved(after: LearningReport, over: Partial<LearningService> = {}) {
   return { openGateway: async () => openedGateway(handMadeGateway({ learning })) };
 }
 
-test('[LEARN-12] training tells runs, time, loss and what the gate says', async () => {
+test('[LEARN-12] training prints runs, time, loss and the state of the gate', async () => {
   const { code, out, err } = await runCommand(['train'], shelved(sampleLearningReport()));
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toBe(
@@ -48,7 +48,7 @@ test('[LEARN-12] training tells runs, time, loss and what the gate says', async 
   expect(json).toMatchObject({ runs: 1_250, gate: { open: true }, history: [{ runs: 1_200 }] });
 });
 
-test('[LEARN-20] where there is too little to learn from, that is said, and nothing is trained', async () => {
+test('[LEARN-20] with too few runs it says so, and nothing is trained', async () => {
   const few = sampleLearningReport({ runs: 1, model: null, history: [] });
   const system = shelved(few, {
     report: async () => few,
@@ -61,7 +61,7 @@ test('[LEARN-20] where there is too little to learn from, that is said, and noth
   expect(unknown.out).toMatch(/^Fewer than 10 of the 12 runs used tools that still exist/);
 });
 
-test('[LEARN-12] a person who waits sees a bar, and stopping changes nothing', async () => {
+test('[LEARN-12] a waiting user sees a progress bar, and stopping changes nothing', async () => {
   const training = { stage: 'training', done: 30, total: 60, loss: 1.5 } as const;
   let fail: (error: Error) => void = () => {};
   const ended = new Promise<LearningReport>((_, reject) => {
@@ -80,7 +80,7 @@ test('[LEARN-12] a person who waits sees a bar, and stopping changes nothing', a
   expect({ code, out }).toEqual({ code: 1, out: '' });
 });
 
-test('[LEARN-12] a training that fails says why', async () => {
+test('[LEARN-12] a failed training says why', async () => {
   const dead = { train: () => Promise.reject(new PmlError('internal', 'The training thread failed')) };
   expect(await runCommand(['train'], shelved(UNTRAINED, dead))).toMatchObject({
     code: 1,
@@ -88,7 +88,7 @@ test('[LEARN-12] a training that fails says why', async () => {
   });
 });
 
-test('[LEARN-21] --rollback says what ranks now', async () => {
+test('[LEARN-21] --rollback says which ranker is used now', async () => {
   const back = await runCommand(['train', '--rollback'], shelved(sampleLearningReport()));
   expect(back.out).toMatch(
     /^Rolled back to the training on 1,200 runs at 2026-11-15 09:00 UTC\.\nThe gate is open/,

@@ -31,7 +31,7 @@ const LIST = { id: 'list', tool: 'disk:list' };
 const READ = { id: 'read', tool: 'disk:read', for_each: '${list.files}', arguments: { name: '${item}' } };
 const COUNT = { id: 'count', code: 'return args.texts.length', arguments: { texts: '${read}' } };
 
-test('[FLOW-27] pml workflow run tells each task as it ends and prints what the last ones gave', async () => {
+test('[FLOW-27] pml workflow run prints each task as it ends, and the results of the last ones', async () => {
   const { run } = await office();
   const done = await run({ tasks: [LIST, READ, COUNT] }, ['--intent', 'count them']);
   expect(done).toMatchObject({ code: 0, out: '2\n' });
@@ -45,7 +45,7 @@ test('[FLOW-27] pml workflow run tells each task as it ends and prints what the 
   expect(JSON.parse(several.out)).toEqual({ list: { files: ['a', 'b'] }, other: ['of x'] });
 });
 
-test('[FLOW-27] a person at a terminal sees the tasks as a tree that is drawn over', async () => {
+test('[FLOW-27] a terminal shows the tasks as a tree that is redrawn', async () => {
   const { run } = await office();
   const { err } = await run({ tasks: [LIST, READ, { ...COUNT, depends_on: ['list'] }] }, [], true);
   const last = err.split('\u001b[J').at(-1) ?? '';
@@ -57,7 +57,7 @@ test('[FLOW-27] a person at a terminal sees the tasks as a tree that is drawn ov
   ]);
 });
 
-test('[FLOW-34] a workflow that fails, is malformed or lacks an input fails the command and says why', async () => {
+test('[FLOW-34] a workflow that fails, is malformed or lacks an input fails the command with the reason', async () => {
   const { run } = await office();
   const failed = await run({ tasks: [{ id: 'a', tool: 'disk:read', arguments: { name: 'bad' } }] });
   expect(failed).toMatchObject({
@@ -78,7 +78,7 @@ test('[FLOW-34] a workflow that fails, is malformed or lacks an input fails the 
   expect(json).toMatchObject({ status: 'success', layers: [['a']], results: { a: { result: 'of me' } } });
 });
 
-test('[RUNS-7] what waits is approved task by task, or edited and then approved', async () => {
+test('[RUNS-7] waiting tasks are approved one by one, or edited and then approved', async () => {
   const { permissions } = settingsFor([]);
   const { store, run, command } = await office({ permissions: { ...permissions, ask: ['disk:read'] } });
   const asks = (id: string) => ({ id, tool: 'disk:read', arguments: { name: id } });
@@ -108,7 +108,7 @@ test('[RUNS-7] what waits is approved task by task, or edited and then approved'
   expect(JSON.parse(resumed.out)).toMatchObject({ one: 'of one', two: 'of three' });
 });
 
-test('[RUNS-7] a person who resumes a run that stops after each layer continues with the next one', async () => {
+test('[RUNS-7] resuming a run that stops after each layer continues with the next layer', async () => {
   const { store, run, command } = await office();
   const first = await run({ tasks: [LIST, READ, COUNT], decide: 'layers' });
   expect(first).toMatchObject({ code: 1, err: expect.stringMatching(/A layer is complete; next: read/) });

@@ -4,7 +4,7 @@ import { EVENT_TYPES, type LiveEvent } from '../shared/events.ts';
 
 type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> : never;
 
-test('[DASH-8] the page knows every event of the gateway by name', () => {
+test('[DASH-8] the page knows every event type of the gateway', () => {
   expectTypeOf<GatewayEvent>().toExtend<WithoutTime<LiveEvent>>();
   expectTypeOf<GatewayEvent['type']>().toEqualTypeOf<LiveEvent['type']>();
   expect(new Set(EVENT_TYPES).size).toBe(EVENT_TYPES.length);

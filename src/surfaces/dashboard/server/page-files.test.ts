@@ -34,7 +34,7 @@ async function serve(files: Readonly<Record<string, string>>, docs?: Readonly<Re
 
 const PAGE = { 'index.html': '<p>page</p>', 'assets/x-1234.js': 'let x = 1;', 'theme.js': 'let t;' };
 
-test('[DASH-9] the page is open to all at every address but those of the API and MCP, which need the token', async () => {
+test('[DASH-9] the page is public at every address except those of the API and MCP, which need the token', async () => {
   const { get } = await serve(PAGE);
   for (const path of ['/', '/runs/abc', '/capabilities/a.b?x=1', '/no/such/page']) {
     const reply = await get(path);
@@ -45,7 +45,7 @@ test('[DASH-9] the page is open to all at every address but those of the API and
   }
 });
 
-test('[DASH-81] nothing inline and nothing from elsewhere may run', async () => {
+test('[DASH-81] no inline script and no foreign resource may run', async () => {
   const { get } = await serve(PAGE);
   const policy = (await get('/')).headers.get('content-security-policy') ?? '';
   expect(policy).toContain("script-src 'self';");
@@ -54,7 +54,7 @@ test('[DASH-81] nothing inline and nothing from elsewhere may run', async () => 
   expect(policy).not.toContain('unsafe');
 });
 
-test('[DASH-9] files with a hash in their name are kept for ever, all others are asked for again; all go compressed', async () => {
+test('[DASH-9] files with a hash in their name are cached forever, all others are revalidated; all are compressed', async () => {
   const { get, listener } = await serve(PAGE);
   const hashed = await get('/assets/x-1234.js');
   expect(hashed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -65,7 +65,7 @@ test('[DASH-9] files with a hash in their name are kept for ever, all others are
   expect((await rawBody(listener.url, 'identity', '/assets/x-1234.js')).toString()).toBe('let x = 1;');
 });
 
-test('[DASH-9] no path leads out of the folder of the page', async () => {
+test('[DASH-9] no path leads outside the folder of the page', async () => {
   const { listener, folder } = await serve(PAGE);
   await writeFile(join(folder, '..', 'secret.js'), 'secret');
   for (const path of [
@@ -78,7 +78,7 @@ test('[DASH-9] no path leads out of the folder of the page', async () => {
   }
 });
 
-test('[DASH-82] where the page was not built, its place says how to, and all else works', async () => {
+test('[DASH-82] if the page was not built, its address says how to build it, and everything else works', async () => {
   const { get, token } = await serve({});
   const reply = await get('/runs');
   expect(reply.status).toBe(503);
@@ -86,7 +86,7 @@ test('[DASH-82] where the page was not built, its place says how to, and all els
   expect((await get('/api/ping', { authorization: `Bearer ${token}` })).status).toBe(200);
 });
 
-test('[DASH-1] the login page is there for every browser, and looking at a link does not use it up', async () => {
+test('[DASH-1] the login page works in every browser, and viewing a link does not use it up', async () => {
   const { get, access, listener } = await serve(PAGE);
   const code = access.createLoginCode();
   const reply = await get(`/login?code=${code}`, { accept: 'text/html' });
@@ -103,7 +103,7 @@ const DOCS = {
   'guide/index.html': '<p>guide</p>',
 };
 
-test('[DOCS-3] the documentation is open to all at /docs, each page also as Markdown, under the policy of the dashboard', async () => {
+test('[DOCS-3] the documentation is public at /docs, each page also as Markdown, under the policy of the dashboard', async () => {
   const { get } = await serve(PAGE, DOCS);
   const policy = (await get('/')).headers.get('content-security-policy');
   for (const [path, type, text] of [
@@ -128,7 +128,7 @@ test('[DOCS-3] the documentation is open to all at /docs, each page also as Mark
   }
 });
 
-test('[DOCS-3] an unknown page of the documentation does not exist, and no path leads out of its folder', async () => {
+test('[DOCS-3] an unknown page of the documentation does not exist, and no path leads outside its folder', async () => {
   const { get, listener, folder } = await serve(PAGE, DOCS);
   await writeFile(join(folder, 'secret.md'), 'secret');
   expect((await get('/docs/no-such-page')).status).toBe(404);

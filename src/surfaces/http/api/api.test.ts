@@ -22,7 +22,7 @@ async function serve(gateway: Gateway) {
   return { ask, access, url: listener.url };
 }
 
-test('[API-1] the API needs the token like everything else', async () => {
+test('[API-1] the API requires the token', async () => {
   const { url } = await serve(handMadeGateway());
   for (const path of ['stats', 'servers', 'search?q=x', 'runs', 'traces', 'events']) {
     expect((await fetch(`${url}/api/${path}`)).status, path).toBe(401);
@@ -32,7 +32,7 @@ test('[API-1] the API needs the token like everything else', async () => {
   }
 });
 
-test('[API-2] /api/stats tells the figures, saved tokens among them, and where to follow on', async () => {
+test('[API-2] /api/stats returns the figures, including saved tokens, and the event id to follow from', async () => {
   const gateway = handMadeGateway({
     stats: async () => ({
       servers: 23,
@@ -67,7 +67,7 @@ test('[API-2] /api/stats tells the figures, saved tokens among them, and where t
   });
 });
 
-test('[API-3] /api/servers tells what each server is doing', async () => {
+test('[API-3] /api/servers returns the state of each server', async () => {
   const gateway = handMadeGateway({
     servers: async () => [
       {
@@ -110,7 +110,7 @@ test('[API-3] /api/servers tells what each server is doing', async () => {
   ]);
 });
 
-test('[DASH-10] /api/activity tells the runs of each hour', async () => {
+test('[DASH-10] /api/activity returns the runs per hour', async () => {
   const gateway = handMadeGateway();
   const { ask } = await serve(gateway);
   const lately = new Date(Date.now() - 30 * 3_600_000);
@@ -121,7 +121,7 @@ test('[DASH-10] /api/activity tells the runs of each hour', async () => {
   expect((await ask('/activity?days=0')).status).toBe(400);
 });
 
-test('[API-4] /api/search passes query, limit, server and context on, and gives the scores in parts', async () => {
+test('[API-4] /api/search passes query, limit, server and context on, and returns the parts of scores', async () => {
   const asked: SearchQuery[] = [];
   const tool = sampleTool('files', 'read');
   const parts = { whole: 0.5, clause: 0.25, lexical: 1, name: 0, alpha: 0.8 };
@@ -152,7 +152,7 @@ test('[API-4] /api/search passes query, limit, server and context on, and gives 
   ]);
 });
 
-test('[API-5] a wrong request is 400 with a code and a message, what is not there is 404', async () => {
+test('[API-5] an invalid request is 400 with a code and a message, an unknown object 404', async () => {
   const { ask } = await serve(handMadeGateway({ searchTools: async () => [] }));
   const wrong = ['/search', '/search?q=', '/search?q=x&limit=0', '/traces?limit=many', '/runs?limit=1000'];
   for (const path of wrong) {
@@ -171,7 +171,7 @@ test('[API-5] a wrong request is 400 with a code and a message, what is not ther
   expect((await ask('/nowhere')).status).toBe(404);
 });
 
-test('[API-5] a failure inside is 500 with a code', async () => {
+test('[API-5] an internal failure is 500 with a code', async () => {
   const gateway = handMadeGateway({ stats: () => Promise.reject(new Error('disk full')) });
   const { status, body } = await (await serve(gateway)).ask('/stats');
   expect({ status, body }).toEqual({
@@ -180,7 +180,7 @@ test('[API-5] a failure inside is 500 with a code', async () => {
   });
 });
 
-test('[API-6] runs that wait for a person come first, with the exact arguments; the first decision stands', async () => {
+test('[API-6] runs that wait for a person come first, with exact arguments; the first decision stands', async () => {
   const gateway = handMadeGateway();
   const { store } = gateway;
   const done = sampleRun({ status: 'success' });
@@ -212,7 +212,7 @@ test('[API-6] runs that wait for a person come first, with the exact arguments; 
   expect((await ask(`/runs/${paused.id}`)).body.approvals).toMatchObject([{ state: 'approved' }]);
 });
 
-test('[API-7] traces are listed page by page without their events, and shown one by one with them', async () => {
+test('[API-7] traces are listed in pages without events, and shown one by one with them', async () => {
   const gateway = handMadeGateway();
   const traces = [1, 2, 3].map((n) => sampleTrace({ sessionId: n === 2 ? 'other' : 'mine' }));
   for (const trace of traces) await gateway.store.traces.append(trace);
@@ -231,7 +231,7 @@ test('[API-7] traces are listed page by page without their events, and shown one
   expect(whole.events.length).toBeGreaterThan(0);
 });
 
-test('[API-7] a trace is shown with its program and which values went from call to call', async () => {
+test('[API-7] a trace is shown with its program and the values passed between calls', async () => {
   const gateway = handMadeGateway();
   const [find, read] = [toolId('files', 'find'), toolId('files', 'read')];
   const call = (traceId: string, node: ToolId, ts: number, args: unknown, result: unknown): TraceEvent[] => [

@@ -59,7 +59,7 @@ function countFollowers(log: EventLog): { log: EventLog; count(): number } {
   return { log: counted, count: () => followers };
 }
 
-test('[API-8] events come as they happen, each with its id', async () => {
+test('[API-8] events arrive as they happen, each with its id', async () => {
   const { follow, emit } = await serve();
   const stream = await follow();
   expect(stream.type).toBe('text/event-stream');
@@ -74,7 +74,7 @@ test('[API-8] events come as they happen, each with its id', async () => {
   expect([a?.id, b?.id]).toEqual([1, 2].map((seq) => hello?.id?.replace(/0$/, String(seq))));
 });
 
-test('[API-9] a reader that comes back gets what it missed, once and in order, by header or by query', async () => {
+test('[API-9] a reader that reconnects gets what it missed, once and in order, by header or query', async () => {
   const { follow, emit } = await serve();
   const stream = await follow();
   await stream.next();
@@ -91,7 +91,7 @@ test('[API-9] a reader that comes back gets what it missed, once and in order, b
   expect((await both.next())?.data).toMatchObject({ run_id: 'd' });
 });
 
-test('[API-9] a snapshot says where to follow on from', async () => {
+test('[API-9] a snapshot says which event to follow from', async () => {
   const { emit, headers, listener, follow } = await serve();
   emit('before');
   const snapshot = await fetch(`${listener.url}/api/servers`, { headers });
@@ -101,7 +101,7 @@ test('[API-9] a snapshot says where to follow on from', async () => {
   expect((await stream.next())?.data).toMatchObject({ run_id: 'after' });
 });
 
-test('[API-10] a reader whose events are no longer kept, or from another life of the gateway, is told', async () => {
+test('[API-10] a reader whose events are no longer kept, or are from an earlier gateway process, is notified', async () => {
   const { follow, emit } = await serve({ kept: 3 });
   const stream = await follow();
   const hello = await stream.next();
@@ -118,14 +118,14 @@ test('[API-10] a reader whose events are no longer kept, or from another life of
   }
 });
 
-test('[API-11] silence is broken by a heartbeat, which has no id', async () => {
+test('[API-11] a heartbeat without an id breaks the silence', async () => {
   const { follow } = await serve({ heartbeatMs: 20 });
   const stream = await follow();
   await stream.next();
   expect(await stream.take(2)).toEqual(Array(2).fill({ event: 'heartbeat', id: undefined, data: {} }));
 });
 
-test('[API-12] a reader that stands still is cut off; the others go on, and it can come back', async () => {
+test('[API-12] a reader that stops reading is disconnected; the others continue, and it can reconnect', async () => {
   const { follow, emit, listener, headers, followers } = await serve({ maxBehind: 50, kept: 100_000 });
   const quick = await follow();
   const hello = await quick.next();
@@ -153,7 +153,7 @@ test('[API-12] a reader that stands still is cut off; the others go on, and it c
   expect(await back.take(sent + 1)).toHaveLength(sent + 1);
 });
 
-test('[API-12] a reader that goes away leaves nothing behind', async () => {
+test('[API-12] a reader that disconnects leaves nothing behind', async () => {
   const { follow, followers } = await serve();
   const stream = await follow();
   await stream.next();

@@ -70,7 +70,7 @@ test('[API-13] POST /api/execute runs code, a capability or a tool', async () =>
   ]);
 });
 
-test('[API-13] a failed run is an answer, a wrong request is 400', async () => {
+test('[API-13] a failed run is an answer, an invalid request is 400', async () => {
   const error = { code: 'code_failed', message: 'Error: no', line: 1, column: 3 } as const;
   const failed = sampleResult({ status: 'error', traceId: null });
   const bad = { code: 'tool_failed', message: 'bad' } as const;
@@ -104,7 +104,7 @@ test('[API-13] a failed run is an answer, a wrong request is 400', async () => {
   }
 });
 
-test('[API-30] what waits for a person says how to go on', async () => {
+test('[API-30] a run that waits for a person says how to continue', async () => {
   const approval = sampleApproval({ runId: 'run-1' });
   const { post } = await serve({
     executeCode: async () => ({ ...RUN, status: 'approval_required', approvals: [approval] }),
@@ -133,7 +133,7 @@ test('[API-30] what waits for a person says how to go on', async () => {
   expect((await post('/runs/run-1/abort')).body.status).toBe('aborted');
 });
 
-test('[API-14] a program that no longer waits cancels its run', async () => {
+test('[API-14] a client that disconnects cancels its run', async () => {
   const leaving = new AbortController();
   let cancelled: Promise<unknown> = Promise.reject(new Error('nothing ran'));
   cancelled.catch(() => {});
@@ -176,7 +176,7 @@ function shelf() {
   return capabilities as CapabilityService;
 }
 
-test('[API-15] /api/capabilities lists them, and shows one with its code and evidence', async () => {
+test('[API-15] /api/capabilities lists capabilities, and shows one with its code and evidence', async () => {
   const { get, post } = await serve({ capabilities: shelf() });
   const { capabilities } = await get('/capabilities');
   expect(capabilities).toMatchObject([
@@ -212,7 +212,7 @@ test('[API-16] a capability is run, renamed, quarantined and forgotten by POST',
   expect((await post('/capabilities/sum/forget')).body).toEqual({ slug: 'sum', forgotten: true });
 });
 
-test('[API-4] /api/search gives signatures when asked', async () => {
+test('[API-4] /api/search returns signatures on request', async () => {
   const { get } = await serve({
     async searchTools({ signatures }) {
       const parts = { whole: 0, clause: 0, lexical: 0, name: 0, alpha: 1 };

@@ -35,7 +35,7 @@ function shelf(over: Partial<LearningService> = {}): Partial<Gateway> {
   };
 }
 
-test('[LEARN-14] /api/learning tells model, gate, history, evidence and figures, in snake_case', async () => {
+test('[LEARN-14] /api/learning returns model, gate, history, evidence and figures, in snake_case', async () => {
   const ask = await serve(shelf());
   const { status, body } = await ask('/learning');
   expect(status).toBe(200);
@@ -71,7 +71,7 @@ test('[LEARN-14] /api/learning tells model, gate, history, evidence and figures,
     expect(await ask(path, {}), path).toEqual({ status: 200, body });
 });
 
-test('[DASH-73] /api/learning/insight tells how trainings went and what the model looks at', async () => {
+test('[DASH-73] /api/learning/insight returns past trainings and what the model looks at', async () => {
   const ask = await serve(shelf());
   expect(await ask('/learning/insight')).toEqual({
     status: 200,
@@ -101,7 +101,7 @@ test('[DASH-73] /api/learning/insight tells how trainings went and what the mode
   });
 });
 
-test('[LEARN-14] a stopped training and nothing to go back on are told as such', async () => {
+test('[LEARN-14] a stopped training and a missing training to roll back are reported as such', async () => {
   const ask = await serve(
     shelf({
       train: () => Promise.reject(new PmlError('cancelled', 'The training was stopped')),
@@ -115,7 +115,7 @@ test('[LEARN-14] a stopped training and nothing to go back on are told as such',
   expect(await ask('/learning/rollback', {})).toMatchObject({ status: 404 });
 });
 
-test('[LEARN-23] /api/suggest gives a plan, or the next step after what was executed', async () => {
+test('[LEARN-23] /api/suggest returns a plan, or the next step after what was executed', async () => {
   const ask = await serve({
     suggest: async () => ({
       id: 's-1',
@@ -145,7 +145,7 @@ test('[LEARN-23] /api/suggest gives a plan, or the next step after what was exec
   });
 });
 
-test('[LEARN-9] /api/search?explain=1 asks for reasons', async () => {
+test('[LEARN-9] /api/search?explain=1 returns reasons', async () => {
   const asked: unknown[] = [];
   const ask = await serve({
     async searchTools({ explain }) {

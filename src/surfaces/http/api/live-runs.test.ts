@@ -3,7 +3,7 @@ import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { createApi } from './create-api.ts';
 
-test('[DASH-41] /api/live tells of the runs under way what they did so far, and of no others', async () => {
+test('[DASH-41] /api/live returns active runs with what they did so far, and no others', async () => {
   const gateway = handMadeGateway({ riskOf: async () => null });
   const { events } = gateway;
   const start = (run_id: string) =>

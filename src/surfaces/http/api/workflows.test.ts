@@ -33,7 +33,7 @@ const TASKS = [
   { id: 'b', code: 'return deps.a.written', depends_on: ['a'] },
 ];
 
-test('[API-17] POST /api/workflows runs a plan, once per run_id, and refuses a wrong one with all that is wrong', async () => {
+test('[API-17] POST /api/workflows runs a plan, once per run_id, and refuses an invalid one with all its problems', async () => {
   const { post, done } = await serve();
   const ask = () => post('/workflows', { workflow: { tasks: TASKS }, intent: 'try', run_id: 'mine' });
   const told = {
@@ -61,7 +61,7 @@ test('[API-17] POST /api/workflows runs a plan, once per run_id, and refuses a w
   });
 });
 
-test('[API-18] what a run waits for is edited, approved one by one, and gone on with by POST', async () => {
+test('[API-18] waiting tasks are edited, approved one by one, and the run continued by POST', async () => {
   const { post, store, done } = await serve(['disk:*']);
   const both = ['x', 'y'].map((path) => ({ id: path, tool: 'disk:write', arguments: { path } }));
   const { body } = await post('/workflows', { workflow: { tasks: both } });

@@ -42,7 +42,7 @@ test('[OAUTH-14] private, local and special addresses are not public', () => {
 
 const fetchPublic = createPublicFetch();
 
-test('[OAUTH-14] no connection is made to this machine, by any of its names', async () => {
+test('[OAUTH-14] no connection is made to this machine, under any of its names', async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;
@@ -74,7 +74,7 @@ async function serve(answer: (path: string, response: ServerResponse) => void) {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('[OAUTH-14] a document is read over https, and a redirect is not followed', async () => {
+test('[OAUTH-14] a document is read over https, and redirects are not followed', async () => {
   const paths: string[] = [];
   const url = await serve((path, response) => {
     paths.push(path);
@@ -92,7 +92,7 @@ test('[OAUTH-14] a document is read over https, and a redirect is not followed',
   await expect(createPublicFetch({ isAllowed: () => true })(`${url}/document`)).rejects.toThrow();
 });
 
-test('[OAUTH-14] a document without end, in size or in time, is given up', async () => {
+test('[OAUTH-14] an endless document, in size or time, is abandoned', async () => {
   const url = await serve((path, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     if (path === '/slow') response.write('{');

@@ -46,7 +46,7 @@ test('[MCP-27] code and capabilities run with arguments, intent and time limit',
   ]);
 });
 
-test('[MCP-27] code may stand between fences', async () => {
+test('[MCP-27] code may be fenced', async () => {
   for (const fenced of [
     '```ts\nreturn 1;\n```',
     '\n```typescript\nreturn 1;\n  ```\n',
@@ -62,7 +62,7 @@ test('[MCP-27] code may stand between fences', async () => {
   expect(asked).toMatchObject([{ code: 'return 1' }]);
 });
 
-test('[MCP-28] a program without a result gave null; what it wrote comes along', async () => {
+test('[MCP-28] a program without a result returns null; its output comes with it', async () => {
   const { execute } = await open({
     result: undefined,
     console: [
@@ -88,7 +88,7 @@ test('[MCP-40] a failure has its place in the code', async () => {
   });
 });
 
-test('[MCP-41] what is too large is a preview, of the result and of the console', async () => {
+test('[MCP-41] a result or console output that is too large becomes a preview', async () => {
   const { execute, client } = await open({
     result: { rows: 'x'.repeat(100_000) },
     console: [{ level: 'log', text: 'y'.repeat(100_000) }],
@@ -106,7 +106,7 @@ test('[MCP-41] what is too large is a preview, of the result and of the console'
   ]);
 });
 
-test('[MCP-42] code that needs approval says what is asked and how to go on', async () => {
+test('[MCP-42] code that needs approval says what it asks and how to continue', async () => {
   const approval = sampleApproval({ runId: 'run-1' });
   const { execute } = await open({ status: 'approval_required', approvals: [approval], result: undefined });
   const asked = await execute({ code: 'x' });
@@ -119,7 +119,7 @@ test('[MCP-42] code that needs approval says what is asked and how to go on', as
   expect(asked.structuredContent).not.toHaveProperty('result');
 });
 
-test('[MCP-29] search gives TypeScript signatures when asked; tools that code used are its context', async () => {
+test('[MCP-29] search returns TypeScript signatures on request; tools that code used are its context', async () => {
   const queries: SearchQuery[] = [];
   const parts = { whole: 0, clause: 0, lexical: 0, name: 0, alpha: 1 };
   const scores = { semanticScore: 0, graphScore: 0, finalScore: 0, parts, related: [] };

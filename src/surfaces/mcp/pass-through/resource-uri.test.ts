@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { gatewayUri, parseGatewayUri, throughGateway, withGatewayView } from './resource-uri.ts';
 
-test('[MCP-12] a URI leads back to its server and its own URI, whatever it looks like', () => {
+test('[MCP-12] a URI leads back to its server and original URI, whatever it looks like', () => {
   for (const uri of [
     'file:///a b/c',
     'https://x.test/?q=pml://y/z',
@@ -20,7 +20,7 @@ test('[MCP-12] a URI leads back to its server and its own URI, whatever it looks
   }
 });
 
-test('[MCP-12] links in content are rewritten, except those the web leads to', () => {
+test('[MCP-12] links in content are rewritten, except web links', () => {
   const link = { type: 'resource_link', uri: 'file:///x', name: 'x' };
   expect(throughGateway('s', link)).toEqual({ ...link, uri: 'pml://s/file:///x' });
   const web = { type: 'resource_link', uri: 'https://x.test', name: 'x' };

@@ -3,7 +3,7 @@ import { cutAt, KeptResults, previewOf, Shrink } from './kept-results.ts';
 
 const note = (text: string) => ({ text, mimeType: 'text/plain' });
 
-test('[MCP-43] what is kept is bounded in bytes; the longest unused goes first', () => {
+test('[MCP-43] kept results are bounded in bytes; the least recently used goes first', () => {
   const results = new KeptResults(100);
   const [first, second] = [
     results.keep(note('a'.repeat(20))),
@@ -16,7 +16,7 @@ test('[MCP-43] what is kept is bounded in bytes; the longest unused goes first',
   expect(results.keep(note('d'.repeat(60)))).toBeNull();
 });
 
-test('[MCP-11] what is too large even to be kept is still a preview', () => {
+test('[MCP-11] a result too large to keep still has a preview', () => {
   const shrink = new Shrink(new KeptResults(100), 50);
   const { value, links } = shrink.value('x'.repeat(9_000));
   expect(value).toContain('too large to store');
@@ -46,7 +46,7 @@ test('[MCP-11] a preview is the beginning and the end, in whole characters', () 
   expect(previewOf('short')).toEqual({ head: 'short', tail: '', omittedChars: 0 });
 });
 
-test('[MCP-11] a cut never parts the halves of a character', () => {
+test('[MCP-11] a cut never splits a character', () => {
   expect(cutAt('a🙂b', 2)).toBe(1);
   expect(cutAt('a🙂b', 3)).toBe(3);
   expect(cutAt('a🙂b', 9)).toBe(9);

@@ -15,7 +15,7 @@ async function replay(events: RecentEvents, after: string): Promise<unknown[]> {
   return sent;
 }
 
-test('[MCP-26] what came after an event is told again, of the same stream only', async () => {
+test('[MCP-26] events after a given one are sent again, of the same stream only', async () => {
   const events = new RecentEvents();
   const first = await events.storeEvent('a', message(1));
   await events.storeEvent('b', message(2));
@@ -24,7 +24,7 @@ test('[MCP-26] what came after an event is told again, of the same stream only',
   expect(await replay(events, first)).toEqual([3]);
 });
 
-test('[MCP-26] only so much is kept', async () => {
+test('[MCP-26] only a bounded number is kept', async () => {
   const events = new RecentEvents();
   const first = await events.storeEvent('a', message(0));
   const second = await events.storeEvent('a', message(1));

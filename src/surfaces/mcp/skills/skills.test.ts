@@ -41,7 +41,7 @@ describe.each(ERAS)('the Skills extension in the %s era', (era) => {
     return { gateway, client, skills: new SkillsClient(client) };
   }
 
-  test('[SKILL-1] capabilities that may be called are listed and read by the official client, every byte verified', async () => {
+  test('[SKILL-1] callable capabilities are listed and read by the official client, every byte verified', async () => {
     const { skills } = await open([
       capability('count_lines'),
       capability('still_learning', { state: 'candidate' }),
@@ -66,7 +66,7 @@ describe.each(ERAS)('the Skills extension in the %s era', (era) => {
     await expect(skills.get('skill://went-bad/SKILL.md')).rejects.toThrow('not found');
   });
 
-  test('[SKILL-2] their manifests stand among the resources, and one that makes no skill takes no other along', async () => {
+  test('[SKILL-2] their manifests are among the resources, and an invalid skill does not affect the others', async () => {
     const { client, skills } = await open([capability('broken', { description: '' }), capability('fine')]);
     expect((await skills.list()).skills.map(({ uri }) => uri)).toEqual(['skill://fine/SKILL.md']);
     const { resources } = await rawRequest(client, 'resources/list');
@@ -84,7 +84,7 @@ describe.each(ERAS)('the Skills extension in the %s era', (era) => {
     await expect(client.readResource({ uri: 'skill://fine/none.md' })).rejects.toThrow('not found');
   });
 
-  test('[SKILL-2] of two with one name the first is served', async () => {
+  test('[SKILL-2] of two with the same name the first is served', async () => {
     const { skills } = await open([capability('a_b'), capability('a__b'), capability('c')]);
     expect((await skills.list()).skills.map(({ frontmatter }) => frontmatter.description)).toEqual([
       'Does a_b',
@@ -92,7 +92,7 @@ describe.each(ERAS)('the Skills extension in the %s era', (era) => {
     ]);
   });
 
-  test('[SKILL-3] many are listed page by page, and a changed one is read as it is now', async () => {
+  test('[SKILL-3] many are listed in pages, and a changed one is read in its current form', async () => {
     const many = Array.from({ length: 250 }, (_, at) => capability(`skill_${String(at).padStart(3, '0')}`));
     const { skills, client } = await open(many);
     expect((await skills.list()).skills).toHaveLength(250);
@@ -107,7 +107,7 @@ describe.each(ERAS)('the Skills extension in the %s era', (era) => {
   });
 });
 
-test('[SKILL-4] clients hear when a capability comes or goes', async () => {
+test('[SKILL-4] clients are notified when a capability appears or disappears', async () => {
   const gateway = gatewayWith([]);
   const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'legacy' });
   const heard: string[] = [];

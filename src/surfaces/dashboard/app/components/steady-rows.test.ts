@@ -15,7 +15,7 @@ const order = (shown: string, next: string, { isHeld = true, focused = '' } = {}
   return [out.map(({ key }) => key).join(''), held];
 };
 
-test('[DASH-80] held rows keep their places: news is counted, the end grows, what is gone stays', () => {
+test('[DASH-80] held rows keep their order: new rows above are counted, rows at the end are added, removed rows stay', () => {
   expect(order('abc', 'xyabc')).toEqual(['abc', 2]);
   expect(order('abc', 'cba')).toEqual(['abc', 0]);
   expect(order('abc', 'xab')).toEqual(['abc', 1]);
@@ -24,7 +24,7 @@ test('[DASH-80] held rows keep their places: news is counted, the end grows, wha
   expect(order('ab', 'xy')).toEqual(['xy', 0]);
 });
 
-test('[DASH-80] held rows show what is new of themselves', () => {
+test('[DASH-80] held rows show their own updates', () => {
   const next = [{ key: 'x' }, { key: 'a', cell: 'done' }];
   const options = { isHeld: true, isKept: () => false };
   expect(steadyOrder<Row>(rows('a'), next, ({ key }) => key, options).rows).toEqual([
@@ -32,7 +32,7 @@ test('[DASH-80] held rows show what is new of themselves', () => {
   ]);
 });
 
-test('[DASH-80] rows nobody holds come as they are, but for one with the focus', () => {
+test('[DASH-80] rows that are not held follow the data, except a focused one', () => {
   expect(order('abc', 'xab', { isHeld: false })).toEqual(['xab', 0]);
   expect(order('abc', 'xya', { isHeld: false, focused: 'c' })).toEqual(['xyca', 0]);
 });

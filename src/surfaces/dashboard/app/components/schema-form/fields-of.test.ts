@@ -18,7 +18,7 @@ const SCHEMA = {
 };
 const fields = fieldsOf(SCHEMA)!;
 
-test('[DASH-62] a schema becomes fields, required ones first; what has no field of its own is JSON', () => {
+test('[DASH-62] a schema becomes fields, required ones first; anything without a field type is JSON', () => {
   expect(fields.map(({ name, kind, isRequired, type }) => [name, kind, isRequired, type])).toEqual([
     ['path', 'text', true, 'text'],
     ['times', 'integer', true, 'whole number, 1 to 10'],
@@ -33,14 +33,14 @@ test('[DASH-62] a schema becomes fields, required ones first; what has no field 
   expect(fieldsOf({ type: 'object', properties: {}, additionalProperties: false })).toEqual([]);
 });
 
-test('[DASH-62] a schema that makes no sense breaks nothing', () => {
+test('[DASH-62] a nonsensical schema breaks nothing', () => {
   for (const odd of [null, 7, 'x', [], { properties: 3 }, { properties: { a: null, b: 'x' }, required: 'a' }])
     expect(() => fieldsOf(odd)).not.toThrow();
   const circular = { properties: { a: { $ref: '#/properties/a' } } };
   expect(fieldsOf(circular)).toMatchObject([{ name: 'a', kind: 'json' }]);
 });
 
-test('[DASH-62] what is filled in becomes arguments of the right types, and empty fields are left out', () => {
+test('[DASH-62] filled fields become arguments of the right types, and empty fields are left out', () => {
   const drafts = {
     ...firstDrafts(fields),
     path: '/a',
@@ -55,7 +55,7 @@ test('[DASH-62] what is filled in becomes arguments of the right types, and empt
   });
 });
 
-test('[DASH-85] what is missing or does not fit is told by field', () => {
+test('[DASH-85] missing and invalid values are reported by field', () => {
   expect(readForm(SCHEMA, fields, { times: 'many', where: '{' }).problems).toEqual({
     path: 'This is required.',
     times: 'This is not a number.',

@@ -4,7 +4,7 @@ import { filtered, filterFrom, filterToQuery } from './filter.ts';
 
 const read = (text: string) => filterFrom(new URLSearchParams(text));
 
-test('[DASH-21] a filter is the same after the address, and what is usual is not in it', () => {
+test('[DASH-21] a filter survives the address, which omits defaults', () => {
   expect(filterToQuery(read(''))).toEqual({});
   const chosen = { types: 'contains', sources: 'none', kinds: 'tool', servers: 'fs,mail', lone: 'none' };
   expect(filterToQuery(read(String(new URLSearchParams(chosen))))).toEqual(chosen);
@@ -12,7 +12,7 @@ test('[DASH-21] a filter is the same after the address, and what is usual is not
   expect([...read('servers=none').servers!]).toEqual([]);
 });
 
-test('[DASH-21] edges go with their nodes, hulls with their capabilities', () => {
+test('[DASH-21] edges are hidden with their nodes, hulls with their capabilities', () => {
   const node = { label: '', server: null, community: 0, cluster: null, size: 1, isLone: false };
   const drawing = {
     nodes: [
@@ -42,7 +42,7 @@ test('[DASH-21] edges go with their nodes, hulls with their capabilities', () =>
   expect(filtered(drawing, read('sources=template')).edges).toEqual([]);
 });
 
-test('[DASH-23] what is within a capability includes what is within those it calls, and a circle ends', () => {
+test('[DASH-23] a capability includes what the capabilities it calls include, and a cycle ends', () => {
   const direct = new Map([
     ['outer', new Set(['inner', 'a'])],
     ['inner', new Set(['b', 'outer'])],

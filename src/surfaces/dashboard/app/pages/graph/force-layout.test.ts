@@ -30,7 +30,7 @@ function distance(a: { x: number; y: number }, b: { x: number; y: number }): num
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-test('[DASH-33] neighbours are near each other, and no two nodes stand in one place', () => {
+test('[DASH-33] neighbours are close to each other, and no two nodes share a position', () => {
   const { edges } = task();
   const places = placesIn(forceLayout(task()));
   const linked: number[] = [];
@@ -40,11 +40,11 @@ test('[DASH-33] neighbours are near each other, and no two nodes stand in one pl
   expect(Math.min(...all)).toBeGreaterThan(30);
 });
 
-test('[DASH-33] the same graph is always laid out the same way', () => {
+test('[DASH-33] the same graph always gets the same layout', () => {
   expect(forceLayout(task())).toEqual(forceLayout(task()));
 });
 
-test('[DASH-33] what has a place keeps it to the pixel, and what is new stands at its neighbours', () => {
+test('[DASH-33] placed nodes keep their position to the pixel, and new ones appear near their neighbours', () => {
   const first = forceLayout(task());
   const places = placesIn(first);
   const known = Object.fromEntries(places.map(({ x, y }, i) => [i, [x, y] as const]).slice(0, 24));
@@ -54,7 +54,7 @@ test('[DASH-33] what has a place keeps it to the pixel, and what is new stands a
   expect(forceLayout(task(Object.fromEntries(places.map(({ x, y }, i) => [i, [x, y]]))))).toEqual(first);
 });
 
-test('[DASH-33] no nodes, one node and a thousand in one place are laid out, and no number is NaN', () => {
+test('[DASH-33] no nodes, one node and a thousand in one position get a layout without NaN', () => {
   const empty = {
     groups: new Int32Array(),
     edges: new Int32Array(),

@@ -25,7 +25,7 @@ function isInside({ x, y }: Point, outline: readonly Point[]): boolean {
   return inside;
 }
 
-test('[DASH-23] the hull of a square leaves its middle out, that of a line keeps its ends', () => {
+test('[DASH-23] the hull of a square omits its centre, that of a line keeps its ends', () => {
   const square = [
     { x: 0, y: 0 },
     { x: 10, y: 0 },
@@ -39,7 +39,7 @@ test('[DASH-23] the hull of a square leaves its middle out, that of a line keeps
   ]);
 });
 
-test('[DASH-23] the outline holds every point, one, two or many, and what is far away never', () => {
+test('[DASH-23] the outline contains every point, of one, two or many, and never a distant one', () => {
   const point = fc.record({ x: fc.integer({ min: -500, max: 500 }), y: fc.integer({ min: -500, max: 500 }) });
   fc.assert(
     fc.property(

@@ -28,7 +28,7 @@ const drawing = (nodes: readonly DrawnNode[], edges: readonly DrawnEdge[]): Draw
   members: new Map(),
 });
 
-test('[DASH-95] few edges are elements of their own; of many, those that look alike are one stroke, and none is lost', () => {
+test('[DASH-95] few edges are separate elements; of many, equal ones share one stroke, and none is lost', () => {
   const nodes = Array.from({ length: 60 }, (_, i) => node(i));
   const pairs = nodes.flatMap((_, i) => nodes.flatMap((__, j) => (i === j ? [] : [edge(i, j)])));
   expect(crowdOf(drawing(nodes, pairs.slice(0, 1_200)))).toBeNull();
@@ -57,7 +57,7 @@ test('[DASH-95] few edges are elements of their own; of many, those that look al
   expect(widths.size).toBe(3);
 });
 
-test('[DASH-95] in front are the edges of the selected node, or those of the path', () => {
+test('[DASH-95] the edges of the selected node, or those of the path, are in front', () => {
   const all = drawing([node(0), node(1), node(2)], [edge(0, 1), edge(1, 2), edge(2, 0)]);
   const ids = (edges: readonly DrawnEdge[]) => edges.map(({ id }) => id);
   expect(ids(litEdges(all, null, null))).toEqual([]);

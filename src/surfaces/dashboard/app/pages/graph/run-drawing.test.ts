@@ -42,7 +42,7 @@ const draw = (withOperations: boolean) => runDrawing(TRACE, withOperations, (nod
 const told = (withOperations: boolean) =>
   draw(withOperations).edges.map(({ source, type, target }) => `${source} ${type} ${target}`);
 
-test('[DASH-25] every call is a node, repeats are counted, and failures are told', () => {
+test('[DASH-25] every call is a node, repeats are counted, and failures are shown', () => {
   const { nodes } = draw(false);
   expect(nodes.map(({ id, nth, isFailed }) => ({ id, nth, isFailed }))).toEqual([
     { id: 'fs:list#0', nth: undefined, isFailed: false },
@@ -53,7 +53,7 @@ test('[DASH-25] every call is a node, repeats are counted, and failures are told
   ]);
 });
 
-test('[DASH-25] calls of one moment stand side by side, later ones below, and those of a capability within it', () => {
+test('[DASH-25] simultaneous calls are side by side, later ones below, and those of a capability inside it', () => {
   const { nodes, members } = draw(false);
   const at = (id: string) => nodes.find((node) => node.id === id)!.at!;
   expect(at('fs:read#0').y).toBe(at('fs:read#1').y);
@@ -64,7 +64,7 @@ test('[DASH-25] calls of one moment stand side by side, later ones below, and th
   expect(members).toEqual(new Map([['capability:x#0', new Set(['fs:read#0', 'fs:read#1'])]]));
 });
 
-test('[DASH-25] what came after what is told through operations while they are not drawn', () => {
+test('[DASH-25] the order of calls passes through operations that are not drawn', () => {
   expect(told(false)).toEqual([
     'capability:x#0 contains fs:read#0',
     'capability:x#0 contains fs:read#1',
@@ -76,7 +76,7 @@ test('[DASH-25] what came after what is told through operations while they are n
   expect(told(true)).not.toContain('capability:x#0 sequence fs:write#0');
 });
 
-test('[DASH-96] drawn by tool, the calls of each are one node with their number and total time, once inside a capability that made them', () => {
+test('[DASH-96] drawn by tool, all calls of a tool are one node with their number and total time, once inside a capability that made them', () => {
   const trace = {
     ...TRACE,
     events: [...TRACE.events, ...call('again', 'fs:list', 101, 103), ...call('own', 'fs:list', 104, 105)],
@@ -110,7 +110,7 @@ test('[DASH-96] drawn by tool, the calls of each are one node with their number 
   expect(new Set(nodes.map(({ at }) => `${at!.x} ${at!.y}`)).size).toBe(4);
 });
 
-test('[DASH-96] a tool that is called inside a capability and later outside it has one place', () => {
+test('[DASH-96] a tool called inside a capability and later outside it has one position', () => {
   const trace = {
     ...TRACE,
     events: [

@@ -12,7 +12,7 @@ function untouched(scope: Key['scope']): object {
   return Object.fromEntries(given.map(([name, field]) => [name, field.default]));
 }
 
-test('[DASH-93] a scope that is saved without a change stays what it was', () => {
+test('[DASH-93] a scope that is saved unchanged stays the same', () => {
   const scopes: NonNullable<Key['scope']>[] = [
     { ...FULL, tools: { allow: ['github:get_*', 'x:y'], deny: ['*:delete_*'] }, loops: 8 },
     { ...FULL, servers: { allow: ['git*'], deny: ['prod'] }, lane: 'native' },
@@ -25,7 +25,7 @@ test('[DASH-93] a scope that is saved without a change stays what it was', () =>
   expect(scopeOf(null, untouched(null))).toBeNull();
 });
 
-test('[DASH-93] a scope is told in words', () => {
+test('[DASH-93] a scope is described in words', () => {
   expect(inWords(null)).toEqual(['Everything that its role allows']);
   const tools = { allow: ['github:get_*'], deny: ['github:get_secret'] };
   expect(

@@ -39,7 +39,7 @@ const EVENTS = [
   start('e', 155, 'unknown'),
 ];
 
-test('[DASH-43] calls stand below the one that made them, with their times since the beginning', () => {
+test('[DASH-43] calls are listed below their caller, with times since the start of the run', () => {
   const calls = callsOf(EVENTS);
   expect(
     rowsOf(calls).map(({ node, depth, start, end, status }) => [node, depth, start, end, status]),
@@ -55,7 +55,7 @@ test('[DASH-43] calls stand below the one that made them, with their times since
   expect(callsOf([])).toEqual([]);
 });
 
-test('[DASH-44] what was under way at once is counted; one after the other is not both', () => {
+test('[DASH-44] calls that overlap are counted; consecutive calls do not overlap', () => {
   expect(concurrencyOf(callsOf(EVENTS), 70)).toEqual([
     { at: 10, count: 1 },
     { at: 20, count: 2 },
@@ -68,7 +68,7 @@ test('[DASH-44] what was under way at once is counted; one after the other is no
   ]);
 });
 
-test('[DASH-44] an axis has round figures', () => {
+test('[DASH-44] an axis has round numbers', () => {
   expect(ticksOf(95, 5)).toEqual([0, 20, 40, 60, 80]);
   expect(ticksOf(1, 5)).toEqual([0, 0.2, 0.4, 0.6000000000000001, 0.8, 1]);
   expect(ticksOf(5200, 6)).toEqual([0, 1000, 2000, 3000, 4000, 5000]);
@@ -95,7 +95,7 @@ function call(node: string, over: Partial<Call> = {}): Call {
 const shown = (left: Call[], right: Call[]) =>
   alignCalls(left, right).map((pair) => [pair.left?.node ?? '-', pair.right?.node ?? '-']);
 
-test('[DASH-47] two runs are aligned by the longest order both have, calls below calls', () => {
+test('[DASH-47] two runs are aligned by their longest common sequence, level by level', () => {
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((node) => call(node)) as [Call, Call, Call, Call];
   expect(shown([a, b, c], [a, c, d])).toEqual([
     ['a', 'a'],
@@ -111,7 +111,7 @@ test('[DASH-47] two runs are aligned by the longest order both have, calls below
   ]);
 });
 
-test('[DASH-47] what differs is told in words', () => {
+test('[DASH-47] differences are described in words', () => {
   const pair = (left: Partial<Call> | null, right: Partial<Call> | null) =>
     differencesOf({ key: '', depth: 0, left: left && call('a', left), right: right && call('a', right) });
   expect(pair({}, {})).toEqual([]);
@@ -139,7 +139,7 @@ const made = (node: string, at: number, over: Partial<Call> = {}): Call => ({
   ...over,
 });
 
-test('[DIAG-1] what differs from a good run is told in its order: arguments, answers, order, calls, failures and time', () => {
+test('[DIAG-1] differences from a good run are reported in this order: arguments, answers, order, calls, failures and time', () => {
   const good = [
     made('s:list', 0),
     made('s:read', 20),
@@ -171,7 +171,7 @@ test('[DIAG-1] what differs from a good run is told in its order: arguments, ans
   expect(tokensOf(made('s:list', 0))).toBeGreaterThan(0);
 });
 
-test('[DASH-90] calls of one node under the same callers are one block, which lies within that of its caller', () => {
+test('[DASH-90] calls of one node under the same callers are one block, inside the block of its caller', () => {
   const call = (node: string, from: number, to: number, children: Call[] = []): Call => ({
     ...callsOf([start(node, 0), end(node, 1)])[0]!,
     start: from,

@@ -17,7 +17,7 @@ const EVENTS: LiveEvent[] = [
 ];
 const NOTHING: FollowedRuns = { runs: [] };
 
-test('[DASH-42] events told twice change nothing the second time', () => {
+test('[DASH-42] duplicate events change nothing', () => {
   const started = EVENTS.slice(0, 2).reduce(followRuns, NOTHING);
   expect(EVENTS.slice(0, 2).reduce(followRuns, started)).toBe(started);
   const over = followRuns(started, EVENTS[2]!);
@@ -25,7 +25,7 @@ test('[DASH-42] events told twice change nothing the second time', () => {
   expect(over.runs[0]).toMatchObject({ end: { traceId: 'trace', status: 'success' } });
 });
 
-test('[DASH-42] a run stands in the list once, whether followed or stored, and under the same key', () => {
+test('[DASH-42] a run is listed once, live or stored, under the same key', () => {
   const running = EVENTS.slice(0, 2).reduce(followRuns, NOTHING).runs;
   expect(rowsOfRuns([], running)).toMatchObject([{ key: 'r', id: 'r', status: 'running', path: ['s:t'] }]);
   const over = EVENTS.reduce(followRuns, NOTHING).runs;
@@ -41,14 +41,14 @@ test('[DASH-42] a run stands in the list once, whether followed or stored, and u
   expect(rowsOfRuns([earlier] as unknown as TraceSummary[], [])).toMatchObject([{ key: 'r', id: 'earlier' }]);
 });
 
-test('[DASH-42] a run that stopped for a person has not failed', () => {
+test('[DASH-42] a run that waits for a person has not failed', () => {
   const failed = { success: false, error_type: 'UNKNOWN', error_message: 'x', task_results: [] } as const;
   expect(statusOf(failed)).toBe('error');
   expect(statusOf({ ...failed, task_results: [{ status: 'waiting' }] })).toBe('approval_required');
   expect(statusOf({ ...failed, error_type: 'PERMISSION', error_message: null })).toBe('approval_required');
 });
 
-test('[DASH-42] repeats in a row are told as one', () => {
+test('[DASH-42] consecutive repeats are shown as one', () => {
   expect(stepsOf(['a', 'b', 'b', 'a'])).toEqual([
     { node: 'a', count: 1 },
     { node: 'b', count: 2 },

@@ -4,7 +4,7 @@ import { layersOf, layoutPlan, pathOf } from './plan-graph.tsx';
 const task = (id: string, ...depends_on: string[]) => ({ id, tool: 's:t', arguments: {}, depends_on });
 const PLAN = { tasks: [task('d', 'b', 'c', 'a'), task('b', 'a'), task('c', 'a'), task('a')] };
 
-test('[DASH-51] a plan lies in layers: what waits stands behind what it waits for, what need not stands beside', () => {
+test('[DASH-51] a plan is drawn in layers: a task comes after those it waits for, independent tasks are side by side', () => {
   const { tasks, edges, width } = layoutPlan(PLAN);
   const at = Object.fromEntries(tasks.map((placed) => [placed.id, placed]));
   expect(tasks.map(({ id }) => id)[0]).toBe('a');
@@ -22,7 +22,7 @@ test('[DASH-51] a plan lies in layers: what waits stands behind what it waits fo
   expect(layersOf(PLAN)).toEqual([['a'], ['b', 'c'], ['d']]);
 });
 
-test('[DASH-51] a line goes through its points', () => {
+test('[DASH-51] a line passes through its points', () => {
   expect(pathOf([])).toBe('');
   expect(
     pathOf([
