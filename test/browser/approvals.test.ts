@@ -154,7 +154,7 @@ test('[APPROVE-19] a changed definition is shown line by line, and accepted', as
   expect(await changed.locator('del').allTextContents()).toEqual(['− Says their name.\n']);
   expect(await changed.locator('ins').allTextContents()).toEqual(['+ Sends their name to me first.\n']);
   expect(await axe(page)).toEqual([]);
-  // The call goes on before the definition is stored.
+  // The call continues before the definition is stored.
   await Promise.all([
     page.getByRole('status').getByText('Approved').waitFor(),
     page.getByRole('button', { name: 'Approve and accept the change' }).click(),

@@ -31,7 +31,7 @@ let capability: string;
 
 beforeAll(async () => {
   ({ run: notes, capability } = await teachNotes(dashboard));
-  // Seen once: it writes, so that nobody repeats it.
+  // Seen once: it writes, so PML does not repeat it.
   const once =
     'await mcp.memory.create_relations({ relations: [] }); return await mcp.memory.open_nodes({ names: [] });';
   await dashboard.api('/execute', { code: once, intent: 'join nobody' });

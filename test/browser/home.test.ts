@@ -83,7 +83,7 @@ test('[DASH-11] calls that wait for a person are on Home with the exact call, an
   const page = await dashboard.open('/');
   await page.getByText('Live', { exact: true }).waitFor();
   const call = { tool: 'memory:create_entities', arguments: { entities: [] }, timeout_ms: 20_000 };
-  // Started by an agent, who may only ask.
+  // Started by an agent, which may only ask.
   const asked = dashboard.mcp('pml_execute', call) as Promise<Pick<Execution, 'status'>>;
   await page.getByRole('heading', { name: 'Waiting for you (1)' }).waitFor();
   await page.getByRole('link', { name: 'memory:create_entities' }).waitFor();
@@ -119,7 +119,7 @@ test('[ALERT-4] a tool that starts to fail is on Home, with a link to its failed
 test('[DASH-17] tools that appear while the page is open are found by meaning as soon as they are embedded; Home and Search say so', async () => {
   const query = 'say the same text once more';
   const [home, found] = [await dashboard.open('/'), await dashboard.open(href.search(query))];
-  // The news is told by what is there when it comes.
+  // Wait for the fields: the notice appears only in what is already shown.
   await home.getByLabel('Describe what you want to do').waitFor();
   await found.getByLabel('What do you want to do').waitFor();
   for (const page of [home, found]) await page.getByText('Live', { exact: true }).waitFor();
@@ -133,7 +133,7 @@ test('[DASH-17] tools that appear while the page is open are found by meaning as
     );
     return tools.find(({ server_id }) => server_id === 'bench');
   };
-  // Before that, words alone tell.
+  // Before that, only words count.
   await expect.poll(async () => (await bestOfBench())?.shares.semantic ?? 0).toBeGreaterThan(0);
   const { tools: all } = await dashboard.api<Stats>('/stats');
   const news = new RegExp(`^\\d+ tools? more (?:is|are) found by meaning now: ${all} of ${all}\\.$`);

@@ -19,7 +19,7 @@ async function openPalette(page: Page): Promise<void> {
 test('[DASH-13] the palette opens pages and runs actions, by keyboard alone', async () => {
   const page = await dashboard.open('/');
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
-  // In one go: whoever knows the key does not wait until something is drawn.
+  // At once: a user who knows the shortcut does not wait until something is drawn.
   await Promise.all([page.keyboard.press('Control+k'), page.keyboard.type('learn')]);
   await page.getByRole('option', { name: 'Learning Page' }).waitFor();
   await page.keyboard.press('Enter');

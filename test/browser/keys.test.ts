@@ -15,7 +15,7 @@ async function stored(name: string): Promise<Keys['keys'][number] | undefined> {
   return keys.find((key) => key.name === name);
 }
 
-/** What the gateway says to whoever sends this secret. */
+/** What the gateway answers to this secret. */
 async function statusWith(secret: string): Promise<number> {
   const headers = { authorization: `Bearer ${secret}` };
   return (await fetch(`${dashboard.url}/api/me`, { headers })).status;

@@ -12,7 +12,7 @@ const WORK = [
   ['filesystem:list_allowed_directories', {}, 'pay the electricity bill'],
 ] as const;
 
-/** So many runs, in turn of each kind of work; done when all are looked back on, with the trainings that they cause. */
+/** Makes this many runs, alternating kinds of work; done when all are evaluated, with the trainings that they cause. */
 async function work(from: number, to: number, trainings = 0): Promise<Learning> {
   for (let nth = from; nth < to; nth++) {
     const [tool, args, says] = WORK[nth % WORK.length]!;
@@ -53,7 +53,7 @@ test('[DASH-75] a user trains, sees the progress, and then what was learned and 
   await work(3, 30, 1);
   const page = await dashboard.open('/learning');
   const before = (await dashboard.api<Learning>('/learning')).history.length;
-  // Every step of it is told to whoever watches.
+  // Every step of it is sent to open pages.
   const stream = await page.evaluateHandle(async () => {
     const authorization = `Bearer ${localStorage.getItem('pml-session')}`;
     const { body } = await fetch('/api/events', { headers: { authorization } });
@@ -109,7 +109,7 @@ test('[DASH-77] what was learned is judged separately on familiar runs and on fo
     `${Math.abs(value) < 0.0005 ? '±' : value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
   const told = ({ gain, ci95: [low, high] }: Learning['gate']['far']) =>
     `${signed(gain)} (95 % interval ${signed(low)} to ${signed(high)})`;
-  // It is judged again with each run that is looked back on.
+  // It is judged again with each evaluated run.
   const isShown = async (title: string, text: (gate: Learning['gate']) => string) => {
     const { gate: now } = await dashboard.api<Learning>('/learning');
     return (await shown(title).textContent())?.includes(text(now));

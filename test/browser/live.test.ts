@@ -106,7 +106,7 @@ test('[DASH-6] a burst of events is drawn at most once per frame, and none is lo
 test('[DASH-6] events during the load of a page are not lost', async () => {
   const page = await dashboard.open('/no/such/page');
   await page.getByText('Page not found').waitFor();
-  // The answer that tells from where to follow events comes last.
+  // The answer with the event id to follow from comes last.
   const ended = Promise.withResolvers<void>();
   await page.route('**/api/live', async (route) => {
     await ended.promise;

@@ -28,7 +28,7 @@ beforeAll(async () => {
   );
 });
 
-/** The page as it is for whoever has a key of this role. */
+/** The page for a user with a key of this role. */
 async function openAs(role: 'viewer' | 'agent' | 'operator', size?: typeof NARROW): Promise<Page> {
   const name = `${role}-${Math.random().toString(36).slice(2)}`;
   const made = await runPml(['keys', 'create', name, '--role', role, '--json', '--data', dashboard.data]);
@@ -98,7 +98,7 @@ test('[DASH-16] a viewer can only look, and each disabled button says why', asyn
   await page.getByRole('combobox').fill('train the ranker');
   await page.getByRole('option', { name: /^Find tools for/ }).waitFor();
   expect(await page.getByRole('option', { name: /Train the ranker/ }).count()).toBe(0);
-  // A viewer who has the address of a plan is told so, and the gateway is not asked.
+  // A viewer with the address of a plan sees why not, and the gateway gets no request.
   await go(page, '/workflows/new?intent=read%20the%20graph');
   await page.getByText(/may not run anything/).waitFor();
   expect(await axe(page)).toEqual([]);

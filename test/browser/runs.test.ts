@@ -18,7 +18,7 @@ interface Answer {
 }
 
 const run = (code: string, intent: string) => dashboard.api<Answer>('/execute', { code, intent });
-/** A call that lasts until the test lets it go on, and three at once after it. */
+/** A call that lasts until the test releases it, and three parallel ones after it. */
 async function slow(): Promise<{ readonly code: string; release(): Promise<void> }> {
   const path = join(dashboard.folder, randomUUID());
   const { release } = await heldFile(path);
@@ -97,7 +97,7 @@ test('[DASH-50] the filters of the list are in the address, page by page', async
   await page.locator('body').press('/');
   await page.locator('input:focus').waitFor();
   await page.keyboard.type('call ');
-  // The list follows whoever pauses, and takes nothing from them.
+  // The list follows a user who pauses while typing, and takes nothing from them.
   await page.waitForURL(({ searchParams }) => searchParams.get('q') === 'call');
   await page.keyboard.type('nothing');
   await expect.poll(() => page.locator('.runs-title').allTextContents()).toEqual(['filtered: call nothing']);
@@ -338,7 +338,7 @@ test('[DIAG-2] a failed run says what differed first from the last good one, wit
   const page = await dashboard.open(`/runs/${bad.trace_id}`);
   const told = page.getByRole('region', { name: 'Diagnosis' });
   await told.getByText('for the same intent').waitFor();
-  // On a busy machine a call may take longer besides, which is told as well.
+  // On a busy machine a call may also take longer, which is reported as well.
   const departures = async () =>
     (await told.locator('li').allTextContents()).filter((text) => !text.includes(' took '));
   await expect

@@ -135,7 +135,7 @@ test('[DASH-70] where the learned ranker serves, search says what moved a tool a
 });
 
 test('[LEARN-18] search says when a question is ranked by text because nothing learned applies', async () => {
-  // It is judged again with each run that is looked back on.
+  // It is judged again with each evaluated run.
   await expect.poll(async () => (await dashboard.api<Learning>('/learning')).gate.open).toBe(true);
   const page = await dashboard.open(href.search('add two numbers'));
   await page.getByText('Nothing learned applies here: ranked by text.').waitFor();

@@ -36,7 +36,7 @@ test.for([
   async ([path, name]) => {
     await run('an earlier one');
     await run('the one that is meant');
-    /** Gets the same events, and nobody touches it: what it shows, the other one knows. */
+    /** Gets the same events and is not touched: what it shows, the other page has received. */
     const witness = await dashboard.open(path);
     const page = await dashboard.open(path);
     const table = page.getByRole('table', { name, exact: true });

@@ -1,6 +1,6 @@
 /**
- * An agent that nobody watches, under the profile `balanced`: calls every tool of the named servers through the gateway, as
- * its client lists them, and tells which ask, and how soon they answer.
+ * An unattended agent, under the profile `balanced`: calls every tool of the named servers through the gateway, as
+ * its client lists them, and reports which ask, and how soon they answer.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -11,7 +11,7 @@ import { startStandIn } from './stand-in.ts';
 /** A client, reduced to what the checks need. */
 interface Driven {
   list(): Promise<readonly string[]>;
-  /** Everything that the client hands on to its model, with media as blocks. */
+  /** Everything that the client passes to its model, with media as blocks. */
   call(name: string, args: Json): Promise<unknown>;
   /** Calls a tool and counts the notifications of progress that reach the caller; absent where nothing hands them on. */
   countProgress?(name: string, args: Json): Promise<number>;

@@ -110,7 +110,7 @@ async function drive(names: readonly string[], folder: string): Promise<Map<stri
   }
 }
 
-/** Passes everything on, and tells under `/watched` how many calls asked for progress and how often one was told. */
+/** Forwards everything, and reports under `/watched` how many calls asked for progress and how many notifications came. */
 async function watchProgress(target: string): Promise<{ readonly url: string; close(): void }> {
   const count = { asked: 0, told: 0 };
   const { hostname, port, host } = new URL(target);

@@ -1,7 +1,7 @@
 /**
  * `npm run clients [-- PART]... [--only NAME]... [--folder DIR] [--write]`: installs real clients and servers from npm into
  * a temporary folder and tries them with a real gateway. Parts: `matrix` (what each client can do), `servers` (twenty
- * servers in one configuration), `approvals` (which tools ask an agent that nobody watches); without one, all of them.
+ * servers in one configuration), `approvals` (which tools ask an unattended agent); without one, all of them.
  * `--write` updates docs/clients.md; `--folder` keeps what was installed. Fails when a check fails.
  */
 import { parseArgs } from 'node:util';

@@ -15,7 +15,7 @@ test('[OAUTH-20] the built-in authorization server passes the official suite for
     const consent = String((await browser.get(page)).headers.get('location'));
     const decided = await browser.decide(consent, { allow: true });
     const resumed = await browser.get(decided.body.location);
-    // The suite tells of the page before it listens for what comes of it.
+    // The suite announces the page before it listens for the callback.
     const callback = String(resumed.headers.get('location'));
     await vi.waitFor(() => fetch(callback), { timeout: 60_000 });
   });

@@ -9,7 +9,7 @@ import {
   tableHost,
 } from './sandbox-support.ts';
 
-/** What a prepared program tells of itself. */
+/** What a prepared program reports about itself. */
 export function sandboxMarksContract(run: RunCode): void {
   const sites = [
     operation('filter'),

@@ -29,7 +29,7 @@ const commandLine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'
 
 function isAlive(pid: number): boolean {
   try {
-    // A killed process that nobody has waited for yet is a zombie.
+    // A killed process that was not collected yet is a zombie.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
   } catch {
     return false;

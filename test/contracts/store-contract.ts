@@ -104,7 +104,7 @@ function toolRules(store: () => Store): void {
     expect([await ofServer(), await store().tools.list(tool.server)]).toEqual([[], [changed]]);
   });
 
-  test('[STORE-24] what is known of a server is stored by name', async () => {
+  test('[STORE-24] facts about a server are stored by name', async () => {
     const name = `server-${randomUUID()}`;
     const identity = {
       info: { name: 'x' },

@@ -4,7 +4,7 @@ import type { Approval, Store, WorkflowRun } from '../../src/engine/ports.ts';
 import { sampleApproval, sampleRun, sampleTrace } from '../support/samples.ts';
 
 export function forgettingRules(store: () => Store): void {
-  /** A run with all that is kept of one; answers the ids of its traces. */
+  /** A run with everything stored about it; returns the ids of its traces. */
   const keep = async (runId: string, status: WorkflowRun['status'] | null, approval: Approval['state']) => {
     const traces = [sampleTrace({ runId }), sampleTrace({ runId })];
     await store().traces.appendAll(traces);

@@ -90,7 +90,7 @@ export function graphRules(store: () => Store): void {
   });
 
   test('[STORE-34] a reader sees a consistent graph while others write', async () => {
-    /** Every part of it tells which one it is. */
+    /** Every part of it shows which one it is. */
     const numbered = (n: number): StoredGraph => ({
       edges: Array.from({ length: 40 }, (_, i) =>
         sampleEdge(i % 2 ? a : capability, toolId('graph', `n${i}`), { observedCount: n }),

@@ -73,7 +73,7 @@ test('[TEAM-4] a failing listener is notified again until it succeeds', async ()
   });
   await writer.store.capabilities.put(sampleCapability());
   await expect.poll(() => told.length).toBeGreaterThanOrEqual(2);
-  // What was done of it nobody knows, so anything may have changed.
+  // It is unknown what was done of it, so anything may have changed.
   expect(told[1]).toBeNull();
   await Promise.all([writer.leave(), reader.leave()]);
 });

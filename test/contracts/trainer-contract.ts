@@ -6,7 +6,7 @@ type Create = (options: TrainerOptions) => Trainer;
 
 const CANCELLED = expect.objectContaining({ code: 'cancelled' });
 
-/** One that was told of tools and runs, always the same ones. */
+/** A trainer with tools and runs, always the same ones. */
 export async function briefedTrainer(create: Create, runs = 30) {
   const work = kindsOfWork();
   const trainer = create({ embedding: 'tiny', dimension: work.dimension, seed: 7 });

@@ -130,7 +130,7 @@ test('[UP-57] a login at the identity provider opens the server, and again when 
   expect(new Set(callers.map(({ user, scheme }) => `${user} ${scheme}`))).toEqual(new Set(['ada Bearer']));
   await expect.poll(() => idp.grants).toEqual(['authorization_code', EXCHANGE]);
 
-  // The server expires what it has seen: nobody has to log in, only the exchange is made again.
+  // The server expires the tokens it has seen: only the exchange is repeated, without a login.
   const old = storedLogin().tokens.access_token;
   isExpired = (token) => token === old;
   expect(await echo(upstream)).toMatchObject({ ok: true });

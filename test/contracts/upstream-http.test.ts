@@ -105,7 +105,7 @@ for (const era of ['modern', 'legacy'] as const) {
       await eventually(() => upstream.servers()[0]?.state).toBe('ready');
       const events: UpstreamEvent[] = [];
       upstream.subscribe((event) => events.push(event));
-      // It is ready before it listens again, and what is told in between nobody hears.
+      // It is ready before it listens again, and notifications in between are lost.
       await eventually(() => {
         for (const tell of bench.onChange) tell('resource');
         return events;
@@ -157,7 +157,7 @@ for (const era of ['modern', 'legacy'] as const) {
       await upstream.request('bench', 'resources/unsubscribe', note, { client: ann });
       expect(await touched()).toBe(true);
       await upstream.forgetClient('ben');
-      // A server of the older era that tells unasked is not stopped from telling.
+      // A server of the older era may notify without a subscription.
       if (era === 'modern') await eventually(touched).toBe(false);
     });
 

@@ -162,7 +162,7 @@ test('[UP-54] a server for one session gets the roots of its client', async () =
       { path: note },
       { user: 'ada', session, client: client(uri) },
     );
-  // The server looks the folder up before it uses it, and nobody is told when it has.
+  // The server looks the folder up before it uses it, without announcing when.
   await eventually(() => read('s1', pathToFileURL(folder).href)).toMatchObject({
     ok: true,
     value: { content: [{ text: 'remember the milk' }] },

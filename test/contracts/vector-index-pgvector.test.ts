@@ -45,13 +45,13 @@ test('[VEC-6] runs beyond those in memory are recalled by intent, once the index
   );
   await store.traces.appendAll(traces);
   const near = (angle: number, beyond = 10) => store.traces.near('two', turned(angle), 3, beyond);
-  // Asked for the first time, it is made; nobody waits for it.
+  // The first request creates it, without waiting for it.
   expect(await near(0.5)).toEqual([]);
   await expect.poll(async () => (await near(0.5)).length).toBe(3);
   const [nearest] = await near(0.5);
   expect(['work 9', 'work 10', 'work 11']).toContain(nearest!.intentText);
   expect(nearest!.intent).toHaveLength(2);
-  // The ten newest are left out: whoever asks knows them.
+  // The ten newest are left out: the caller knows them.
   expect(await near(1.95)).toEqual([]);
   const late = sampleTrace({ intentEmbedding: null, embeddingModel: null, intentText: 'late' });
   await store.traces.append(late);
@@ -75,7 +75,7 @@ test('[VEC-6] all runs enter the index, however many', async () => {
       ),
     );
   }
-  // One that looks at the store anew, as it looks only now and then whether it is worth while.
+  // A new one, because each checks only now and then whether the index is worthwhile.
   const later = createSqlStore(opened.db);
   const near = (nth: number) => later.traces.near('three', turned(nth), 1, 10);
   await expect.poll(async () => (await near(0)).length).toBe(1);

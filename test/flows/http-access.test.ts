@@ -26,7 +26,7 @@ async function gateway(options: { now?: () => number } = {}) {
   return running;
 }
 
-/** Raw, because `fetch` lets nobody choose Host or Origin: just what a hostile page cannot do either. */
+/** Raw, because `fetch` cannot set Host or Origin, which a hostile page cannot do either. */
 async function ask(
   port: number,
   path: string,

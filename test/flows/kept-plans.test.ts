@@ -14,7 +14,7 @@ const SERVERS = ['north', 'east', 'south'].map((name) => ({
   tools: ['one', 'two', 'three'].map((nth) => tool(`handle_${nth}`, () => ({ done: `${name} ${nth}` }))),
 }));
 
-/** Kinds of work whose tools no text tells, each done in this order. */
+/** Kinds of work whose tools no text reveals, each done in this order. */
 const WORK = [
   { says: 'water the roses and the ferns on the balcony', uses: ['north:handle_three', 'east:handle_one'] },
   { says: 'send the weekly invoice to the accountant', uses: ['east:handle_two', 'south:handle_two'] },
@@ -162,7 +162,7 @@ test('[LEARN-17] a model keeps what it learned from forgotten runs until the nex
   expect(await newestIds(store)).toEqual(ids);
   await fewer.close();
 
-  // The newest, which tells how many came later.
+  // The newest, which shows how many came later.
   await store.traces.remove(traces.slice(-3).map(({ id }) => id));
   const anew = await open(store);
   expect(anew.said('Learned').map(({ fields }) => fields.runs)).toEqual([RUNS - 6, RUNS - 6]);

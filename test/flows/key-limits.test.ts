@@ -7,7 +7,7 @@ import { createMemoryStore } from '../memory/store.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { testGateway, tool } from '../support/test-gateway.ts';
 
-// A budget begins anew at midnight, also in the middle of a test.
+// A budget is reset at midnight, even in the middle of a test.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-15T10:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
 

@@ -230,7 +230,7 @@ test('[SCOPE-7] a run stays within the scope of the key that began it, whoever r
   expect(calls).toEqual([]);
 });
 
-test('[SCOPE-9] what PML reruns by itself calls only what the original run could call', async () => {
+test('[SCOPE-9] a run that PML repeats by itself calls only what the original run called with success', async () => {
   const { ask, narrow, wide, calls, gateway } = await office();
   const code = `const books = [await mcp.shelf.look({ row: 1 }), await mcp.shelf.look({ row: 2 })];
     try { books.push(await mcp.vault.open_safe({})) } catch {}

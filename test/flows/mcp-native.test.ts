@@ -95,7 +95,7 @@ describe.each(ERAS)('/mcp/all, %s', (era) => {
       contents: [{ ...page, uri }],
     });
     expect((await callTool(client, 'refresh', {})).content).toEqual([{ type: 'text', text: '"fresh"' }]);
-    // Two servers have it: nobody can know which is meant.
+    // Two servers have it, so the name is ambiguous.
     expect((await callTool(client, 'read', { path: 'a' })).isError).toBe(true);
   });
 

@@ -192,7 +192,7 @@ test('[MCP-19] a forged state is refused, and an unanswered call is abandoned', 
   const { send } = await openRaw({ holdMs: 50 });
   const call = modernCall(send);
   const { requestState } = (await call()).result as { requestState: string };
-  // A state we did not sign may be a server's own; the gateway itself starts the call anew.
+  // A state we did not sign may be a server's own; the gateway itself starts the call again.
   const forged = await call({ requestState: `${requestState.slice(0, -2)}xx`, inputResponses: {} });
   expect(forged.result).toMatchObject({ resultType: 'input_required' });
   await sleep(120);

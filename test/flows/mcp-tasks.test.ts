@@ -61,7 +61,7 @@ async function oldClient({ endpoints }: Opened, who: Principal, path = '/mcp') {
 
 const execute = (name: string) => ({ name: 'pml_execute', arguments: { tool: `lab:${name}` } });
 
-/** Starts a task; what becomes of it is told by the stream. */
+/** Starts a task; the stream reports what becomes of it. */
 async function start(client: OldClient, call: { name: string; arguments: JsonObject }) {
   const stream = client.experimental.tasks.callToolStream(call as never, CallToolResultSchema, {
     task: { ttl: 120_000 },

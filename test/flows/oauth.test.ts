@@ -117,7 +117,7 @@ test('[OAUTH-5] a person sees which client asks for what, and nobody else is ask
   // A page of another origin cannot press the button.
   const elsewhere = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
   expect((await owner.decide(consent, { allow: true }, elsewhere)).status).toBe(403);
-  // Refusing is told to the client.
+  // The client learns of a refusal.
   const { body } = await owner.decide(consent, { allow: false });
   const back = new URL(String((await owner.get(body.location)).headers.get('location')));
   expect(back.origin + back.pathname).toBe(REDIRECT);

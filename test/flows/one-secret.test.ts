@@ -139,7 +139,7 @@ test.each(['none', 'metadata'] as const)(
     await gateway.executeTool({ tool: 'bank:refuse', arguments: { iban: 'DE4471100' } }, NOBODY);
     expect(findings(await everything(), PRIVATE)).toEqual([]);
 
-    // What is not kept cannot be taken up again, and says so.
+    // What is not stored cannot be resumed, and says so.
     await gateway.settleApproval(paused.runId, 'approved', 'ada');
     await expect(gateway.continueRun(paused.runId, 'resume', NOBODY)).rejects.toMatchObject({
       message: expect.stringContaining('not stored'),

@@ -91,7 +91,7 @@ describe('when nobody can be asked', () => {
     const code = { code: 'return await mcp.desk.write({ path: "a" })' };
     const program = await gateway.executeCode(code, NOBODY);
     expect((await gateway.executeCode(code, NOBODY)).runId).toBe(program.runId);
-    // The same call within another program is another run: it goes on in another way.
+    // The same call within another program is another run: it continues in another way.
     const other = await gateway.executeCode({ code: `${code.code} // once more` }, NOBODY);
     expect(new Set([first.runId, program.runId, other.runId]).size).toBe(3);
     expect(await store.approvals.list({})).toHaveLength(3);

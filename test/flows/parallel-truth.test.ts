@@ -68,7 +68,7 @@ beforeAll(async () => {
   return () => gateway.close();
 });
 
-/** Labels that tell every call apart, and which call made each. */
+/** Unique labels of calls, and which call made each. */
 function labelled(
   tree: Tree,
   label: string,

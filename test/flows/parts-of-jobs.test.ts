@@ -224,7 +224,7 @@ test('[MINE-11] a routine that calls a tool twice is suggested with two values',
   const { plan } = await opened.gateway.suggest(asked('Bern', 'Kyiv'));
   expect(plan.tasks.map(({ capability }) => capability !== undefined)).toEqual([true]);
   expect(Object.values(plan.tasks[0]!.arguments)).toEqual(['Bern', 'Kyiv']);
-  // Said twice, it is one value all the same.
+  // Said twice, it is still one value.
   const again = await opened.gateway.suggest(`${asked('Bern', 'Kyiv')}, which is not "Bern"`);
   expect(Object.values(again.plan.tasks[0]!.arguments)).toEqual(['Bern', 'Kyiv']);
 });

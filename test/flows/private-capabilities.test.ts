@@ -38,7 +38,7 @@ test('[KEY-14] [KEY-11] a capability learned from private runs is available to i
     if (key === viewer) continue;
     const suggested = await ask(key, 'POST', '/api/suggest', { intent: 'salary of carol' });
     expect(JSON.stringify(suggested.body).includes(slug)).toBe(isSeen);
-    // Nobody is told what a private run was about, not even as a reason.
+    // No other user learns what a private run was about, not even as a reason.
     expect(suggested.body.plan.tasks[0].reason).toMatch(/^used in \d+ of the \d+ past runs most alike$/);
     for (const work of [program, { capability: slug }]) {
       const ran = (await ask(key, 'POST', '/api/execute', work)).body;
@@ -59,7 +59,7 @@ test('[KEY-14] [KEY-11] a capability learned from private runs is available to i
     expect(JSON.stringify(await client.listResources())).not.toContain('carol');
   }
   expect(JSON.stringify(await gateway.graph.view())).not.toContain(slug);
-  // The nearest name that is told is none of hers.
+  // The suggested nearest name is none of hers.
   expect(JSON.stringify((await ask(bob, 'GET', `/api/capabilities/${slug}x`)).body)).not.toContain('carol,');
 
   // Of bob's own runs of the same code he has one of his own.

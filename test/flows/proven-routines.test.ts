@@ -131,7 +131,7 @@ return tickets.map((ticket) => ticket + '!').slice(0, ${most});`;
   await run(calling, 'count what is shouted');
   const files = await gateway.capabilities.export(slug);
   await gateway.capabilities.forget(slug);
-  // By the same name, and another routine all the same.
+  // The same name, but another routine.
   await gateway.capabilities.import(files);
   await run(calling, 'count what is shouted');
   const stuck = (await gateway.capabilities.list()).find(({ code }) => code.includes('lengths'))!;

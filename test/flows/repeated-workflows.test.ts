@@ -178,7 +178,7 @@ describe('a workflow', () => {
     const edited = await forked({ at: 'lab:mix#0', set: { result: { n: 'edited' } } });
     expect(edited.run.status).toBe('success');
     expect(edited.trace).toMatchObject({ origin: 'fork', success: true });
-    // Whether "shaky" had answered by then is told by the recording.
+    // The recording shows whether "shaky" had answered by then.
     expect(asked.filter((name) => name === 'weigh')).toHaveLength(1);
     expect(edited.run.results.t2).toMatchObject({ result: { n: 'edited' } });
     expect(edited.run.results.t4).toMatchObject({ status: 'success' });

@@ -172,7 +172,7 @@ test('[PLAN-19] a run is known at once, even while a training does not end', asy
   });
   onTestFinished(() => release.resolve());
   const run = (intent: string, code: string) => gateway.executeCode({ code, intent }, NOBODY);
-  // From the tenth run on the trainer is told of them.
+  // From the tenth run on the trainer gets them.
   for (let i = 0; i < 12; i++) {
     await run(`paint picture number ${i} of the barn`, `return await mcp.fun.paint({ how: 'in oil ${i}' });`);
   }

@@ -13,7 +13,7 @@ const run = (gateway: Gateway, tasks: readonly LooseTask[], over?: Partial<Plan>
 
 const READS = { annotations: { readOnlyHint: true } };
 
-/** Tools that tell when they begin and end; those that are held end when they are let go. */
+/** Tools that record when they begin and end; held ones end when they are released. */
 function workshop() {
   const log: string[] = [];
   let atOnce = 0;
@@ -58,7 +58,7 @@ test('[FLOW-4] no more tasks are active at once than the plan allows', async () 
   expect(most()).toBe(2);
 });
 
-test('[FLOW-5] tasks are tools, capabilities and code; code sees what came before, and its calls hang below it', async () => {
+test('[FLOW-5] tasks are tools, capabilities and code; code sees the results before it, and its calls are below it in the trace', async () => {
   const { server } = workshop();
   const capability = {
     id: '0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11',

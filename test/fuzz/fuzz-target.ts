@@ -19,7 +19,7 @@ const DEFAULTS = {
   quietMs: 300,
   /** Far beyond what an orderly end takes, on the slowest machine. */
   endMs: 60_000,
-  /** Bytes of an answer that are kept to be shown. */
+  /** Bytes of an answer that are kept for display. */
   shown: 400,
 };
 
@@ -60,7 +60,7 @@ export interface FuzzTarget {
   examine(): Promise<string[]>;
   /** The longest that `/healthz` took, in milliseconds of the gateway's main thread. */
   longestPulse(): number;
-  /** In megabytes; null where the system does not tell. */
+  /** In megabytes; null where the system does not report it. */
   memory(): Promise<number | null>;
   /** By SIGTERM; gives what was wrong about it. */
   end(): Promise<string[]>;

@@ -1,6 +1,6 @@
 import type { GuestOutcome, SandboxSettings } from '../../src/engine/ports.ts';
 
-/** One attack. Its canary tells whether it reached something. */
+/** One attack. Its canary shows whether it reached something. */
 export interface HostileCase {
   readonly name: string;
   /** A program's body. */
@@ -30,7 +30,7 @@ export interface Aftermath {
   /** Null when the sandbox itself hung or died. */
   readonly outcome: GuestOutcome | null;
   readonly calls: readonly SeenCall[];
-  /** Sites that were told of. */
+  /** Sites that were reported. */
   readonly marks: readonly number[];
 }
 

@@ -60,7 +60,7 @@ async function execute(client: Client, tool: string, args: object = {}): Promise
   return reply.structuredContent as unknown as Executed;
 }
 
-/** A zombie nobody has collected yet counts as gone. */
+/** A zombie that was not collected yet counts as gone. */
 function isAlive(pid: number): boolean {
   return processStart(pid) !== null;
 }

@@ -52,7 +52,7 @@ test('[GRAPHUSE-11] [GRAPHUSE-12] [GRAPHUSE-13] what programs taught is counted,
     const headers = { authorization: `Bearer ${token}` };
     return JSON.parse(await (await fetch(`${String(ready.url)}/api/graph`, { headers })).text());
   };
-  // Learned from all of them: until then the graph goes on changing.
+  // Wait until all are learned: the graph changes until then.
   const taught = { source: 'db:query', target: 'code:filter', edge_type: 'sequence', observed_count: 3 };
   await expect.poll(async () => (await seen()).edges).toContainEqual(expect.objectContaining(taught));
   const view = await seen();
@@ -81,7 +81,7 @@ test('[GRAPHUSE-11] [GRAPHUSE-12] [GRAPHUSE-13] what programs taught is counted,
   expect(JSON.parse((await pml('graph', 'export')).stdout)).toEqual(view);
 });
 
-test('[GRAPHUSE-8] [GRAPHUSE-9] imported traces are in the graph at once, and templates are the user’s own', async () => {
+test('[GRAPHUSE-8] [GRAPHUSE-9] imported traces are in the graph at once, and the user’s own templates apply', async () => {
   const { pml, write } = await home();
   const events = ['db:query', 'db:describe'].flatMap((node, i) => [
     { type: 'tool_start', trace_id: `${i}`, parent_trace_id: null, node, ts: 10 * i },

@@ -76,7 +76,7 @@ test('[RED-11] none of 200 secrets of 70 kinds can be read in store, backup, log
     expect(await (await ask('/api/execute', learnable)).json()).toMatchObject({ status: 'success' });
   }
 
-  // A word that is a password by what is said around it is nobody else's business either.
+  // A word that its context marks as a password is hidden too.
   const code = `const { echoed } = await mcp.bench.echo({ text: 'x' });
 return (await mcp.bench.echo({ text: echoed.text })).echoed.text.length;`;
   const said = {
@@ -116,7 +116,7 @@ return (await mcp.bench.echo({ text: echoed.text })).echoed.text.length;`;
   expect(readable).toEqual([]);
 }, 300_000);
 
-/** What is told of the past, up to this event. */
+/** The past events, up to this one. */
 async function eventsUntil(last: string, response: Response): Promise<string> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -46,7 +46,7 @@ test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entry poi
   await writeFile(join(dir, 'pml.json'), JSON.stringify({ mcpServers, pml: { permissions } }));
   const { pml, ask, pulse } = await begin(dir);
 
-  // Definitions: those that are sound are there, and what was left out is told.
+  // Definitions: valid ones are listed, and notes name what was left out.
   await expect.poll(async () => (await ask('/api/servers')).text).toContain('"tools":');
   await ask('/api/execute', { tool: 'flood:ok' });
   const { stdout: noted } = await runPml(['servers', 'logs', 'flood', '--data', dir]);

@@ -248,7 +248,7 @@ test('[INTENT-3] [ASPLAN-6] with real servers: taught by code, run as a plan, th
     .poll(async () => (await post('/api/suggest', { intent: wanted })).confidence, { timeout: 60_000 })
     .toBeGreaterThanOrEqual(0.9);
 
-  // Forty runs had the same path, which nobody has to say again.
+  // Forty runs had the same path, which need not be said again.
   const asked = await pml('run', ...intent, '--json');
   expect(JSON.parse(asked.stdout)).toMatchObject({ status: 'success' });
   const other = join(dir, 'letters');

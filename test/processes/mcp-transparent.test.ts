@@ -270,7 +270,7 @@ test('[KEY-16] subscriptions and messages of a client are for its user’s own p
     );
   };
   const [ada, bob] = [await heardBy('ada'), await heardBy('bob')];
-  // The second has no credentials: no process is hers to tell anything.
+  // The second has no credentials, so she has no process to notify.
   for (const user of ['bob', 'eve']) await (await connect(user, 'legacy', direct!)).sendRootsListChanged();
 
   const call = (tool: string, user?: string) =>
@@ -285,7 +285,7 @@ test('[KEY-16] subscriptions and messages of a client are for its user’s own p
   await call('touch_resource', 'bob');
   await expect.poll(() => bob).toEqual([[touched], [touched], [touched], [touched]]);
   const seen = async (user?: string) => (await call('list_seen', user)).toolResult?.structuredContent;
-  // What a client tells is passed on beside its calls.
+  // Notifications of a client are forwarded beside its calls.
   const told = ['notifications/roots/list_changed'];
   await expect.poll(() => seen('bob')).toMatchObject({ subscribed: 1, told });
   expect(await seen('ada')).toMatchObject({ subscribed: 1, told: [] });

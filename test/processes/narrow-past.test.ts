@@ -99,7 +99,7 @@ const READS = new Set([
 /** Led by the same words as ever, and yet not to be done now. */
 const TURNED = ['? Certainly not', ' only if I say so', ', but not today', ' to the bin'];
 
-/** Plans with what is wrong about them, so that a failure tells all of it. */
+/** Plans with their problems, so that a failure shows all of them. */
 const told = (plans: readonly AskedPlan[]) =>
   plans.map(({ intent, does, confidence }) => `${intent}: ${does.join(', ')} (${confidence.toFixed(2)})`);
 
@@ -150,7 +150,7 @@ test.each(JOBS)(
       for (const question of questions) plans.push(await askFor(client, question, valueFor));
       return plans;
     };
-    // The job itself goes on, however it was worded.
+    // The job itself still works, however it is worded.
     const own = job.past.map((intent) => ({ intent, tools: [] }));
     await ask(own.slice(0, 1));
     await gateway.learnedPlans();

@@ -64,7 +64,7 @@ test('[DOCS-7] the README leads a newcomer from the demo to a client, a paraphra
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toContain('pml_suggest');
 
-  // A job in words that nobody has used, once the demo has done it in others.
+  // A job in new words, once the demo has done it in others.
   const asked = { intent: 'put my notes together in one file' };
   const recognised = async () =>
     JSON.stringify((await callTool(client, 'pml_suggest', asked)).structuredContent.plan);

@@ -74,7 +74,7 @@ test.for(['npm', 'launcher'] as const)(
     const { starter, exited, leftBehind } = await start(STARTS[name]);
     process.kill(-starter.pid!, 'SIGINT');
     const [code] = await exited;
-    // The shell of npm dies of the signal itself, which npm tells; the launcher tells how the gateway ended.
+    // The shell of npm dies of the signal itself, which npm reports; the launcher reports how the gateway ended.
     if (name === 'launcher') expect(code).toBe(0);
     await expect.poll(leftBehind).toEqual(NOTHING);
   },

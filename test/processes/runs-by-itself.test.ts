@@ -95,7 +95,7 @@ return Object.keys(done).map((key) => key.length);`;
     },
     {
       intent: alone[3]!,
-      // Attic and photographs are nobody's words but the asker's, and not part of the name.
+      // Attic and photographs are only the user's words, and not part of the name.
       by: (await slugOf('directory')) ?? '',
       ...makes(shelf),
       values: (input) => (input.endsWith('look') ? notes : shelf),

@@ -76,7 +76,7 @@ class Life {
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null) throw new Error(`A gateway ended by itself: ${this.complaints}`);
     const gone = once(this.#child, 'exit');
-    // Before it: the next one may have its seat a moment later.
+    // Before it: the next one may hold the lock a moment later.
     this.endedAt = Date.now();
     this.#child.kill('SIGKILL');
     await gone;
@@ -156,7 +156,7 @@ test(`[TEAM-12] four gateways, ${KILLS} kills and two restarts of the server: no
 
   const store = await openPostgresStore(server.url);
   onTestFinished(() => store.close());
-  // What was left is taken up; where nobody knows whether a step was made, a person is asked and it waits.
+  // Unfinished runs are resumed; where it is unknown whether a step ran, a person is asked and the run waits.
   const states = async () => (await store.runs.list(10_000)).map(({ status }) => status);
   await expect.poll(states, { timeout: 120_000, interval: 500 }).not.toContain('running');
   await expect

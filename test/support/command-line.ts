@@ -9,7 +9,7 @@ import { runCli } from '../../src/surfaces/cli/run-cli.ts';
 import type { Holder, OpenedGateway, System } from '../../src/surfaces/cli/system.ts';
 
 interface Person {
-  /** The person's answer to a question; null if nobody is there. */
+  /** The person's answer to a question; null if there is no person. */
   readonly answer?: boolean | null;
   /** What the person types or pipes in. */
   readonly input?: string;

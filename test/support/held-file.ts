@@ -4,7 +4,7 @@ import { open, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-/** A file whose reader waits until the test lets it go on: a call that takes as long as the test needs. */
+/** A file whose reader waits until the test releases it: a call that takes as long as the test needs. */
 export async function heldFile(path: string): Promise<{ release(): Promise<void> }> {
   await promisify(execFile)('mkfifo', [path]);
   // Nobody must wait for a test that has failed; without a reader there is nothing to open.

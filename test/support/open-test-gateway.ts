@@ -51,7 +51,7 @@ export interface TestGatewayOptions<U extends Upstream = MemoryUpstream> extends
   readonly capabilities?: readonly Partial<Capability>[];
   readonly templates?: readonly TemplateEdge[];
   readonly leaseMs?: number;
-  /** False: nobody looks on who could decide. */
+  /** False: no person who could decide is watching. */
   readonly attended?: boolean;
   /** False: do not wait until all background work is done. */
   readonly settle?: boolean;

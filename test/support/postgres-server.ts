@@ -94,14 +94,14 @@ async function answers(url: string): Promise<void> {
   throw new Error('PostgreSQL accepts no connections');
 }
 
-/** None where the system does not tell. */
+/** None where the system does not report it. */
 async function childrenOf(parent: number): Promise<number[]> {
   const pids = (await readdir('/proc').catch(() => [])).map(Number).filter((pid) => pid > 0);
   const parents = await Promise.all(pids.map(async (pid) => (await statOf(pid))?.[1]));
   return pids.filter((_, i) => Number(parents[i]) === parent);
 }
 
-/** One that has ended and that nobody has waited for is not. */
+/** A zombie is not. */
 const isThere = async (pid: number) => ((await statOf(pid))?.[0] ?? 'Z') !== 'Z';
 
 /** State, parent and more. */

@@ -195,7 +195,7 @@ export function readyCapability(over: Partial<Capability>, nth = 0): Capability 
   });
 }
 
-/** What a run gave: nothing, unless it is told otherwise. */
+/** The result of a run: nothing, unless given. */
 export function sampleResult(gives: Partial<RunResult> = {}): RunResult {
   const empty = { approvals: [], console: [], toolsUsed: [], results: {}, layers: [] };
   return { status: 'success', runId: 'run-1', traceId: 'trace-1', ...empty, ...gives };

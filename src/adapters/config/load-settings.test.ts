@@ -129,7 +129,7 @@ describe('where the file is looked for', () => {
   });
 });
 
-describe('what is not a configuration', () => {
+describe('unusual configuration files', () => {
   test('[CFG-14] a folder, a dangling link and an unreadable file give different errors', async () => {
     const cwd = await temporaryDir();
     const at = (name: string) => loadSettings({ file: name, env: {}, cwd });

@@ -45,7 +45,7 @@ test('[POLICY-9] at most 3 % of the tools of real servers ask under balanced, no
   expect(asks.length / all.length).toBeLessThanOrEqual(0.03);
 });
 
-describe('[POLICY-2] under balanced, the mark of a tool counts unless what it does can be undone', () => {
+describe('[POLICY-2] under balanced, a tool marked destructive asks unless its effect is harmless or can be undone', () => {
   const marked = { destructiveHint: true };
   const asks = (id: string, annotations: ToolAnnotations = marked, isLocal = true) => {
     const [server, name] = id.split(':') as [string, string];

@@ -8,7 +8,7 @@ import { createTraceQueue } from './trace-queue.ts';
 const logger = { log: () => {} };
 const sleep = async (ms: number) => void (await delay(ms));
 
-test('[CALL-8] traces are stored after the answers, many at once, in order, and none is lost', async () => {
+test('[CALL-8] traces are stored in parallel with the answers, in batches, in order, and none is lost', async () => {
   const store = createMemoryStore();
   let writes = 0;
   const counted = {

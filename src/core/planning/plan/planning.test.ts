@@ -5,7 +5,7 @@ import { withAllGiven, withGiven } from './given-values.ts';
 import { referencedTasks, resolveReferences } from './references.ts';
 import { layersOf } from './validate-plan.ts';
 
-test('[PLAN-1] a task stands in the first layer after everything it depends on', () => {
+test('[PLAN-1] a task is in the first layer after everything it depends on', () => {
   const task = (id: string, ...dependsOn: string[]) => ({ id, dependsOn });
   expect(layersOf([task('c', 'a', 'b'), task('a'), task('b', 'a'), task('d', 'a')])).toEqual([
     ['a'],
