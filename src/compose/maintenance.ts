@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import {
   type BackupReport,
   checkBackup,
+  load,
   readBackup,
   writeBackup,
 } from '../adapters/store/backup/backup-file.ts';
 import { type DumpPiece, dump } from '../adapters/store/backup/dump.ts';
-import { load } from '../adapters/store/backup/load.ts';
 import { ensureDataDir } from '../adapters/store/data-dir.ts';
 import { claim } from '../adapters/store/data-dir-lock.ts';
 import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { reapOrphans } from '../../src/adapters/upstream/child-registry.ts';
+import { reapOrphans } from '../../src/adapters/upstream/process-tree.ts';
 import type { ToolResult, UpstreamReply } from '../../src/engine/ports.ts';
 import { answeringClient } from './upstream-contract.ts';
 import {

@@ -1,6 +1,6 @@
 import { parse } from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
-import { removeProperty, setProperty } from './json-edits.ts';
+import { removeProperty, setProperty } from './edit-config.ts';
 
 const FILE = `{
   // settings

@@ -8,11 +8,11 @@ import {
 } from '@modelcontextprotocol/client';
 import type { ServerSettings, TokenStore, UpstreamClient, UpstreamFailure } from '../../engine/ports.ts';
 import { authorization } from './authorized-fetch.ts';
-import type { ChildRegistry } from './child-registry.ts';
 import { confined } from './confine.ts';
 import { Connection, type ConnectionListener } from './connection.ts';
 import { failureOf, NEXT_CALL_TRIES, reasonOf, UpstreamFault, unavailable } from './failure.ts';
 import { WatchedHttpTransport } from './http-transport.ts';
+import type { ChildRegistry } from './process-tree.ts';
 import { type RecentLines, StdioTransport } from './stdio-transport.ts';
 import { letTasksThrough } from './upstream-tasks.ts';
 

@@ -17,8 +17,8 @@ import type {
   UpstreamTool,
   UserCredentials,
 } from '../../engine/ports.ts';
-import { ChildRegistry } from './child-registry.ts';
 import { LazyLink, PersonalLinks } from './personal-links.ts';
+import { ChildRegistry } from './process-tree.ts';
 import type { BackoffOptions, ServerContext } from './server-life.ts';
 import type { ServerLink } from './server-link.ts';
 

@@ -11,10 +11,10 @@ import type {
   UpstreamFailure,
   UpstreamState,
 } from '../../engine/ports.ts';
-import type { ChildRegistry } from './child-registry.ts';
 import { type Connected, connect } from './connect.ts';
 import type { Connection, ConnectionListener } from './connection.ts';
 import { disabled, failureOf, NEXT_CALL_TRIES, reasonOf, UpstreamFault, unavailable } from './failure.ts';
+import type { ChildRegistry } from './process-tree.ts';
 import { RecentLines } from './stdio-transport.ts';
 
 const DEFAULTS = {

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
-import type { ChildRegistry } from './child-registry.ts';
+import type { ChildRegistry } from './process-tree.ts';
 import { endTrees, MARKER_VARIABLE, type ProcessTree, waitUntilGone } from './process-tree.ts';
 
 const NEWLINE = 10;

@@ -1,5 +1,15 @@
-import { type Answer, below, type FieldSeen, type FieldType, nameOf, parentOf } from './answer-shape.ts';
-import { addMagnitude, breaksToo, type Magnitudes, unitShift } from './unit-shift.ts';
+import {
+  type Answer,
+  addMagnitude,
+  below,
+  breaksToo,
+  type FieldSeen,
+  type FieldType,
+  type Magnitudes,
+  nameOf,
+  parentOf,
+  unitShift,
+} from './answer-shape.ts';
 
 const DEFAULTS = {
   /** Answers before anything can be odd. */

@@ -15,7 +15,7 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { ClientChannel, Endpoint, ServedEndpoint } from './endpoint.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
 import { KnownServers } from './known-servers.ts';
 import { createNativeEndpoint } from './native-endpoint.ts';
@@ -25,7 +25,6 @@ import { gatewayUri } from './pass-through/resource-uri.ts';
 import { RPC, rpcResponse } from './rpc-error.ts';
 import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
-import type { ClientChannel, ServedEndpoint } from './serving/served-endpoint.ts';
 import { TaskOwners } from './serving/tasks.ts';
 import { createTransparentEndpoint, MirroredArguments } from './transparent-endpoint.ts';
 export interface McpOptions {

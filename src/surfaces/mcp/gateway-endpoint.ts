@@ -24,14 +24,13 @@ import {
 } from './meta-tools/meta-tool.ts';
 import { presentCapabilities, presentSearch, presentSuggestion } from './meta-tools/search-tools.ts';
 import type { Listings } from './pass-through/listings.ts';
+import { complete, Prompts } from './pass-through/listings.ts';
 import { LogLevels } from './pass-through/log-levels.ts';
-import { complete, Prompts } from './pass-through/prompts.ts';
 import { gatewayUri, parseGatewayUri } from './pass-through/resource-uri.ts';
 import { KeptResults, Shrink } from './results/kept-results.ts';
 import { methodNotFound, rpcErrorOf, valueIn } from './rpc-error.ts';
 import { Tasks, tasksCapability } from './serving/tasks.ts';
-import { ListedSkills } from './skills/listed-skills.ts';
-import { SKILLS_CAPABILITY, Skills } from './skills/skills.ts';
+import { ListedSkills, SKILLS_CAPABILITY, Skills } from './skills/skills.ts';
 
 const COMMON = {
   tools: { listChanged: true },

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../engine/ports.ts';
 import type { ClientRequest, Endpoint } from './endpoint.ts';
 import type { GatewayEndpoint } from './gateway-endpoint.ts';
 import { refusal } from './meta-tools/meta-tool.ts';
-import { shortened } from './pass-through/prompts.ts';
+import { shortened } from './pass-through/listings.ts';
 import { throughGateway, withGatewayView } from './pass-through/resource-uri.ts';
 import { passCall, resultOf } from './transparent-endpoint.ts';
 

@@ -13,7 +13,7 @@ import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { isJsonObject } from '../../../core/vocabulary/read-wire.ts';
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
-import { removeProperty, setProperty } from '../json-edits.ts';
+import { removeProperty, setProperty } from '../edit-config.ts';
 import { parseSource } from '../source-text.ts';
 import { splitTables, type TomlTable } from './toml-tables.ts';
 

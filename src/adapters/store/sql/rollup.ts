@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RollupStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded } from './codec.ts';
-import { putEdges, putStatistics, toEdge, toStatistics } from './graph-rows.ts';
+import { putEdges, putStatistics, toEdge, toStatistics } from './graph.ts';
 import { traceFromRow } from './trace-row.ts';
 
 export function sqlRollup(db: Kysely<Database>): RollupStore {

@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { Option } from 'commander';
-import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
-import { type CommandContext, type CommandModule, countOf } from '../command.ts';
-import { parseCount, parseList, parseObject, readInput } from '../parse-option.ts';
+import type { CommandContext, CommandModule } from '../command.ts';
+import { parseCount, parseObject, readInput } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import {
-  differenceLines,
-  type Execution,
-  tellRun,
-  tellValue,
-  tellWorkflow,
-  type WorkflowAnswer,
-} from '../tell-run.ts';
+import { type Execution, tellRun, tellValue, tellWorkflow, type WorkflowAnswer } from '../tell-run.ts';
 import { watchWorkflow } from '../watch-workflow.ts';
-import { known, withGateway } from '../with-gateway.ts';
+import { withGateway } from '../with-gateway.ts';
+import { missing } from './replay.ts';
 import { describeSuggestion } from './suggest.ts';
 
 type Executed = Answer<'execute'>;
@@ -68,65 +60,6 @@ export const runCommand: CommandModule = (program, context) => {
       });
     });
 };
-
-interface ReplayOptions extends GlobalOptions {
-  readonly against: 'cassette' | 'live';
-  readonly ignore: readonly string[];
-}
-
-const REPLAY_EXAMPLES = `
-Example:
-  $ pml replay ab3e9bfd-7eb4-4d4a-8e6b-b315a74776f6
-  $ pml replay ab3e9bfd-7eb4-4d4a-8e6b-b315a74776f6 --against live --ignore updated_at
-
-Against the cassette, recorded calls stand in for the servers, and nothing is called. Live, the servers are asked
-again, if every tool is marked read-only. Exits with 1 if the run differs, and says where it first does.`;
-
-export const replayCommand: CommandModule = (program, context) => {
-  const { terminal } = context;
-  program
-    .command('replay')
-    .argument('<trace>', 'id of the trace')
-    .description('replay a recorded run and report whether it went the same way')
-    .addOption(
-      new Option('--against <what>', 'what answers the calls, the recording or the servers')
-        .choices(['cassette', 'live'])
-        .default('cassette'),
-    )
-    .option(
-      '--ignore <fields>',
-      'fields that may differ, by name or path, separated by commas',
-      parseList,
-      [],
-    )
-    .addHelpText('after', REPLAY_EXAMPLES)
-    .action(async (trace: string, { against, ignore, ...options }: ReplayOptions) => {
-      const report = await withGateway(context, options, 'replay', (pml) =>
-        known(pml.replayTrace({ trace_id: trace, against, ignore }), 'See "pml trace ls".'),
-      );
-      if (!report.equal) context.fail();
-      if (options.json) terminal.out(`${JSON.stringify(report)}\n`);
-      else terminal.out(describeReplay(report));
-    });
-};
-
-function describeReplay({ equal, difference, calls, not_whole: notWhole }: Answer<'replay_trace'>): string {
-  const lines = difference ? differenceLines(difference) : [];
-  const caution = notWhole.length > 0 && !equal;
-  return [
-    equal ? `Equal: ${countOf(calls, 'call')} and the result.` : `Not equal. First difference: ${lines[0]}`,
-    ...lines.slice(1).map((line) => `  ${line}`),
-    ...(caution
-      ? [`The results of ${printable(notWhole.join(', '))} were stored redacted or cut; that may be why.`]
-      : []),
-  ]
-    .map((line) => `${line}\n`)
-    .join('');
-}
-
-function missing(): never {
-  throw new PmlError('usage', 'Nothing to run: give a file, or an intent with --intent');
-}
 
 async function runAsPlan(
   context: CommandContext,

@@ -1,26 +1,8 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Graph, Traces } from '../shared/api-types.ts';
-import { href } from '../shared/routes.ts';
-import { getJson, postJson } from './api.ts';
-import { Icon, type IconName } from './components/badge.tsx';
-import { tellingOutcome } from './components/toast.tsx';
-import { moment, shownLine } from './format.ts';
-import { useCapabilities } from './overview.ts';
-import { useResource } from './resource.ts';
-import { navigate } from './router.ts';
-import { switchTheme } from './theme.ts';
-import { refusal, shownPages } from './who.ts';
+import { Icon } from './components/badge.tsx';
+import { type Command, ownCommands, searchCommand, useKnown } from './palette-commands.ts';
 
-const DEFAULTS = { shown: 12, runs: 100 };
-
-/** An action or destination of the palette. */
-interface Command {
-  readonly id: string;
-  readonly title: string;
-  readonly kind: string;
-  readonly icon: IconName;
-  run(): void;
-}
+const DEFAULTS = { shown: 12 };
 
 /** Pages, tools, capabilities, runs and actions by name. */
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
@@ -109,76 +91,6 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
   );
 }
 
-/** Pages and actions. */
-function ownCommands(onHelp: () => void): Command[] {
-  const action = (title: string, icon: IconName, run: () => void): Command => ({
-    id: `action ${title}`,
-    title,
-    kind: 'Action',
-    icon,
-    run,
-  });
-  return [
-    ...shownPages().map(({ name, title, path }) => ({
-      id: `page ${name}`,
-      title,
-      kind: 'Page',
-      icon: name,
-      run: () => navigate(path),
-    })),
-    action('Switch between light and dark', 'sun', switchTheme),
-    ...(refusal('manage')
-      ? []
-      : [
-          action('Train the ranker now', 'learning', () => {
-            void tellingOutcome(postJson('/learning/train'), 'The ranker was trained');
-          }),
-        ]),
-    action('Keyboard shortcuts', 'keyboard', onHelp),
-  ];
-}
-
-/** Tools, capabilities and runs, by name. */
-function useKnown(): readonly Command[] {
-  const graph = useResource<Graph>('graph', { load: (signal) => getJson('/graph', {}, signal) });
-  const traces = useResource<Traces>('palette traces', {
-    load: (signal) => getJson('/traces', { limit: DEFAULTS.runs }, signal),
-  });
-  const nodes = graph.state.value.data?.nodes;
-  const capabilities = useCapabilities().state.value.data?.capabilities;
-  const runs = traces.state.value.data?.traces;
-  return useMemo(
-    () => [
-      ...(nodes ?? []).flatMap(({ id, kind }) => (kind === 'tool' ? [toolCommand(id)] : [])),
-      ...(capabilities ?? []).map(({ slug }) => capabilityCommand(slug)),
-      ...(runs ?? []).map(runCommand),
-    ],
-    [nodes, capabilities, runs],
-  );
-}
-
-function toolCommand(id: string): Command {
-  const run = () => navigate(href.graph({ node: id }));
-  return { id, title: shownLine(id, 90), kind: 'Tool', icon: 'graph', run };
-}
-
-function capabilityCommand(slug: string): Command {
-  const run = () => navigate(href.capability(slug));
-  return {
-    id: `capability ${slug}`,
-    title: shownLine(slug, 90),
-    kind: 'Capability',
-    icon: 'capabilities',
-    run,
-  };
-}
-
-function runCommand({ id, intent_text, executed_path, executed_at }: Traces['traces'][number]): Command {
-  const title = shownLine(intent_text ?? executed_path.join(' → '), 90) || id;
-  const run = () => navigate(href.run(id));
-  return { id: `run ${id}`, title, kind: `Run, ${moment(executed_at)}`, icon: 'runs', run };
-}
-
 /** Commands whose titles contain every word; prefix matches first, and a search for the text last. */
 function matching(commands: readonly Command[], text: string): Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -190,9 +102,4 @@ function matching(commands: readonly Command[], text: string): Command[] {
   if (first === undefined) return hits.slice(0, DEFAULTS.shown);
   const rank = ({ title }: Command) => (title.toLowerCase().startsWith(first) ? 0 : 1);
   return [...hits.sort((a, b) => rank(a) - rank(b)).slice(0, DEFAULTS.shown - 1), searchCommand(text)];
-}
-
-function searchCommand(text: string): Command {
-  const run = () => navigate(href.search(text));
-  return { id: 'search', title: `Find tools for “${text.trim()}”`, kind: 'Search', icon: 'search', run };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gatewayPromptName, splitPromptName } from './prompts.ts';
+import { gatewayPromptName, splitPromptName } from './listings.ts';
 
 test('[MCP-13] a prompt name fits into 64 characters, and different prompts get different names', () => {
   expect(gatewayPromptName('s', 'p'.repeat(62))).toBe(`s:${'p'.repeat(62)}`);

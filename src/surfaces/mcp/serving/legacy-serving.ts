@@ -14,9 +14,9 @@ import type { Principal } from '../../../core/vocabulary/principal.ts';
 import { isSameCaller } from '../../../engine/people/roles.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
+import { type ClientChannel, whenEnded } from '../endpoint.ts';
 import { RPC, rpcResponse, thrownResponse } from '../rpc-error.ts';
 import { cannotAsk, namedClient, rawServer, readParams, UNTOUCHED } from './raw-server.ts';
-import { type ClientChannel, whenEnded } from './served-endpoint.ts';
 
 const DEFAULTS = {
   sessions: 256,

@@ -12,6 +12,7 @@ import {
 import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
+import { type ClientChannel, whenEnded } from '../endpoint.ts';
 import { RPC, thrownResponse } from '../rpc-error.ts';
 import { HeldCall, type Waiting } from './held-call.ts';
 import {
@@ -22,7 +23,6 @@ import {
   rawServer,
   readParams,
 } from './raw-server.ts';
-import { type ClientChannel, whenEnded } from './served-endpoint.ts';
 
 const DEFAULTS = {
   /** Milliseconds a person has to answer. */

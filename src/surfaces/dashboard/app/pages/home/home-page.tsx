@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { Alerts, Capabilities, Learning, Server, Traces } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
-import { ApprovalItem } from '../../components/approval-item.tsx';
+import { WaitingList } from '../../components/approval-item.tsx';
 import { Badge, Icon, type IconName, StatusBadge } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
@@ -166,20 +166,7 @@ function Approvals() {
   if (waiting.length === 0) return null;
   return (
     <Panel title={`Waiting for you (${waiting.length})`}>
-      <SteadyRows rows={waiting} keyOf={({ approval_id }) => approval_id}>
-        {(steady, isGone) => (
-          <ul class="waiting-list">
-            {steady.map((approval) => (
-              <ApprovalItem
-                key={approval.approval_id}
-                approval={approval}
-                isSettled={isGone(approval)}
-                onSettled={reload}
-              />
-            ))}
-          </ul>
-        )}
-      </SteadyRows>
+      <WaitingList approvals={waiting} onSettled={reload} />
     </Panel>
   );
 }

@@ -7,7 +7,8 @@ import { Button, CopyButton } from '../../components/button.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { compact, duration, shownLine, shownText } from '../../format.ts';
 import { type Call, rowsOf, tokensOf } from './calls.ts';
-import { forkOf, ReplayDialog } from './replay-dialog.tsx';
+import { forkOf } from './prepare-replay.ts';
+import { ReplayDialog } from './replay-dialog.tsx';
 
 /** Advice for each kind of failure. */
 export const HINTS: Readonly<Record<ErrorType, string>> = {

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { Trace } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { Badge, Icon, StatusBadge } from '../../components/badge.tsx';
@@ -9,13 +8,10 @@ import { moveFocus } from '../../components/tabs.tsx';
 import { Time } from '../../components/time.tsx';
 import { duration, plural } from '../../format.ts';
 import { navigate } from '../../router.ts';
-import { Value } from './call-details.tsx';
-import { NodeName } from './call-list.tsx';
-import { alignCalls, type Call, type CallPair, callsOf, differencesOf, endOf, toolCalls } from './calls.ts';
+import { alignCalls, type Call, callsOf, differencesOf, endOf, toolCalls } from './calls.ts';
+import { PairRow, SIDES } from './pair-row.tsx';
 import { calledOf, statusOf, titleOf } from './run-row.ts';
 import { useNodeNames, useRun } from './use-run.ts';
-
-const SIDES = ['First', 'Second'] as const;
 
 /** Two runs, call by call: common calls, calls of only one run, and durations. */
 export function ComparePage({ ids }: { ids: readonly [string, string] }) {
@@ -100,75 +96,5 @@ function Head({ trace, side, other }: { trace: Trace; side: number; other: Trace
         </span>
       </p>
     </article>
-  );
-}
-
-function PairRow({
-  pair,
-  longest,
-  nameOf,
-}: {
-  pair: CallPair;
-  longest: number;
-  nameOf: (node: string) => string;
-}) {
-  const [isOpen, setOpen] = useState(false);
-  const differences = differencesOf(pair);
-  const one = (pair.left ?? pair.right)!;
-  const state = !pair.left ? 'added' : !pair.right ? 'gone' : differences.length > 0 ? 'changed' : 'same';
-  return (
-    <li class={`compare-pair compare-${state}`}>
-      <button type="button" class="compare-line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <span class="compare-name" style={{ paddingLeft: `${Math.min(pair.depth, 8) * 18}px` }}>
-          <span class="compare-mark" aria-hidden="true">
-            {{ added: '+', gone: '−', changed: '≠', same: '=' }[state]}
-          </span>
-          <NodeName name={nameOf(one.node)} />
-          {differences.length > 0 && <span class="compare-why">{differences.join(', ')}</span>}
-        </span>
-        <Side call={pair.left} longest={longest} side={0} />
-        <Side call={pair.right} longest={longest} side={1} />
-      </button>
-      {isOpen && (
-        <div class="compare-values">
-          {[pair.left, pair.right].map((call, side) => (
-            <div key={SIDES[side]}>
-              {call ? (
-                <>
-                  <Value
-                    title={`Arguments of the ${SIDES[side]?.toLowerCase()}`}
-                    value={call.args}
-                    none="Not stored."
-                  />
-                  <Value
-                    title={`Result of the ${SIDES[side]?.toLowerCase()}`}
-                    value={call.error ?? call.result}
-                    none="Not stored."
-                  />
-                </>
-              ) : (
-                <p class="faint">Not in the {SIDES[side]?.toLowerCase()}.</p>
-              )}
-            </div>
-          ))}
-        </div>
-      )}
-    </li>
-  );
-}
-
-function Side({ call, longest, side }: { call: Call | null; longest: number; side: number }) {
-  if (!call) return <span class="compare-side compare-none">–</span>;
-  const took = (call.end ?? call.start) - call.start;
-  return (
-    <span class={`compare-side chart-${side + 1}`}>
-      <span class="compare-bar">
-        <span
-          class={`compare-fill compare-fill-${call.status}`}
-          style={{ left: `${(call.start / longest) * 100}%`, width: `${(took / longest) * 100}%` }}
-        />
-      </span>
-      <span class="number">{duration(took)}</span>
-    </span>
   );
 }
