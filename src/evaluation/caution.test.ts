@@ -10,7 +10,7 @@ import { WRITTEN_JOBS } from './written-opposites.ts';
 const NEVER_USED = { n: 0, learned_mrr: 0, hybrid_mrr: 0 };
 const plan = (nodeF1: number, confidence: number, support: number, length = 1): ScoredPlan => ({
   tools: Array.from({ length }, (_, i) => i),
-  ...{ edges: [], confidence, support, nodeF1, edgeF1: 1, isExact: nodeF1 === 1 },
+  ...{ edges: [], confidence, support, nodeF1, edgeF1: 1, isExact: nodeF1 === 1, signs: null },
 });
 
 test('[EVAL-15] a plan with F1 below half is wrong, one with confidence above half is sure; empty plans do not count', () => {

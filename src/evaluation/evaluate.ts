@@ -9,6 +9,7 @@ import {
 } from '../core/learning/gate/metrics.ts';
 import { judgeLearning } from '../core/learning/ranker/learn-ranker.ts';
 import { createRandom } from '../core/numeric/random.ts';
+import { type PlanWorth, SHIPPED_PLAN_WORTH } from '../core/planning/draft/plan-record.ts';
 import { SHIPPED_TEXT_CHANCES, type TextChances } from '../core/retrieval/text-scores.ts';
 import type {
   CurvePoint,
@@ -76,8 +77,8 @@ export async function evaluate(
   const isByRun = protocol === 'id' || protocol === 'narrow';
   const alike = isByRun ? ({ id }: Task) => id : ({ group }: Task) => group;
   const weights = weightsFor(data.name);
-  const textChances = textChancesFor(data.name);
-  const schoolOf = (drawn: number) => openSchool(bench, { weights, textChances, alike, seed: drawn });
+  const fitted = { textChances: textChancesFor(data.name), planWorth: planWorthFor(data.name) };
+  const schoolOf = (drawn: number) => openSchool(bench, { weights, ...fitted, alike, seed: drawn });
   const school = schoolOf(seed);
   onProgress?.(`${data.name}: ranking`);
   const ranks = await rankTasks(school, folds);
@@ -265,4 +266,18 @@ const HELD_OUT_CHANCES: Readonly<Record<string, TextChances>> = {
 
 function textChancesFor(dataset: string): TextChances {
   return HELD_OUT_CHANCES[dataset] ?? SHIPPED_TEXT_CHANCES;
+}
+
+/** The same of what plans are worth, by scripts/fit-plan-worth.ts. */
+const HELD_OUT_WORTH: Readonly<Record<string, PlanWorth>> = {
+  livemcp: [-0.02, 0.45, 0.43, 0.1, -0.8],
+  mcpbench: [-0.05, 0.47, 0.42, 0.03, -0.64],
+  toole: [-0.05, 0.39, 0.47, 0.08, -0.61],
+  toollink: [-0.11, 0.5, 0.34, 0.16, -0.91],
+  traject: [-0.29, 0.68, 0.4, 0.1, -0.75],
+  ultratool: [-0.15, 0.47, 0.41, 0.08, -0.61],
+};
+
+function planWorthFor(dataset: string): PlanWorth {
+  return HELD_OUT_WORTH[dataset] ?? SHIPPED_PLAN_WORTH;
 }

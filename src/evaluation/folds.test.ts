@@ -68,7 +68,10 @@ describe('far from all past work', () => {
     Array.from({ length: count }, (_, i) => task(`${prefix}${i}`, group));
   const shop: DataSet = {
     ...data,
-    train: [...many('a', 'a', 60), ...many('b', 'b', 30), ...many('c', 'c', 25), ...many('d', 'd', 2)],
+    train: [
+      ...[...many('a', 'a', 60), ...many('b', 'b', 30), ...many('c', 'c', 25), ...many('d', 'd', 2)],
+      ...Array.from({ length: 100 }, (_, i) => task(`e${i}`, `e${i}`)),
+    ],
     test: [...many('ta', 'a', 10), ...many('tb', 'b', 10), ...many('tc', 'c', 10), ...many('tn', 'new', 200)],
   };
 
@@ -86,10 +89,15 @@ describe('far from all past work', () => {
     expect(new Set(folds.map(({ train }) => ids(train).join())).size).toBeGreaterThan(1);
   });
 
-  test('[EVAL-13] where groups are small there are more of them, and where runs are few all are the past', () => {
-    const [fold] = foldsOf({ ...shop, train: data.train }, 'narrow', 1);
-    expect(ids(fold!.train).sort()).toEqual(ids(data.train).sort());
-    expect(groups(fold!.test)).toEqual(new Set(['a', 'b', 'c', 'new']));
+  test('[EVAL-13] of a small set all tasks but the past are measured, whichever part they are of', () => {
+    const single = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, i) => task(`${prefix}${i}`, `${prefix}${i}`));
+    const small = { ...data, train: single('a', 60), test: single('t', 15) };
+    for (const { train, test } of foldsOf(small, 'narrow', 1)) {
+      expect(train).toHaveLength(45);
+      const measured = [...small.train, ...small.test].filter((each) => !train.includes(each));
+      expect(ids(test).sort()).toEqual(ids(measured).sort());
+    }
   });
 
   const toolsOf = (servers: number, each: number) =>

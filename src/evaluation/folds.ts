@@ -58,6 +58,12 @@ export function repeatedFolds(data: DataSet, protocol: Protocol, seed: number): 
   return Array.from({ length: foldings }, (_, i) => foldsOf(data, protocol, seed + i)).flat();
 }
 
+/** What may be trained on, and what may be measured: of a small set everything is either, never both at once. */
+function pooledIfFew({ train, test }: Parts): [train: readonly Task[], test: readonly Task[]] {
+  const all = [...train, ...test];
+  return train.length < DEFAULTS.few ? [all, all] : [train, test];
+}
+
 function withoutGroupsOf(tasks: readonly Task[], others: readonly Task[]): Task[] {
   const groups = new Set(others.map(({ group }) => group));
   return tasks.filter(({ group }) => !groups.has(group));
@@ -76,8 +82,12 @@ function crossValidation(tasks: readonly Task[], seed: number): Fold[] {
     .map((test) => ({ train: withoutGroupsOf(tasks, test), test }));
 }
 
-/** The past is one or a few kinds of work, and queries are about others. Drawn three times. */
-function narrowFolds({ train, test }: DataSet, seed: number): Parts[] {
+/**
+ * The past is one or a few kinds of work, and queries are about others. Drawn three times; of a small set from all of
+ * its tasks, since a dozen measured ones would say more of themselves than of the plans.
+ */
+function narrowFolds(data: DataSet, seed: number): Parts[] {
+  const [train, test] = pooledIfFew(data);
   return Array.from({ length: DEFAULTS.draws }, (_, draw) => {
     const past = narrowPast(train, seed + draw);
     const known = new Set(past.map(({ group }) => group));
@@ -108,9 +118,7 @@ function narrowPast(train: readonly Task[], seed: number): Task[] {
  * trained on. With too few servers to split, single tools are new.
  */
 function newToolFolds(data: DataSet, seed: number): Parts[] {
-  const isSmall = data.train.length < DEFAULTS.few;
-  const all = [...data.train, ...data.test];
-  const [train, test] = isSmall ? [all, all] : [data.train, data.test];
+  const [train, test] = pooledIfFew(data);
   const count = data.train.length > DEFAULTS.many ? DEFAULTS.partsOfMany : DEFAULTS.parts;
   const serverOf = new Map<string, string>(data.tools.map(({ id, server }) => [id, server]));
   const isByServer = new Set(serverOf.values()).size >= DEFAULTS.parts;

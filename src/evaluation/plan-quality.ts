@@ -1,9 +1,10 @@
 import { mean } from '../core/learning/gate/metrics.ts';
 import { probeLearning } from '../core/learning/ranker/learn-ranker.ts';
-import { draftPlan, type PlanningPast, replayCopies } from '../core/planning/draft/draft-plan.ts';
+import { draftWithSigns, type PlanningPast, replayCopies } from '../core/planning/draft/draft-plan.ts';
 import { createEdgeTexts, toolWordsOf } from '../core/planning/draft/edge-features.ts';
 import { learnPlans } from '../core/planning/draft/learn-plans.ts';
 import { PlanHistory, type PlannedRun } from '../core/planning/draft/plan-history.ts';
+import type { PlanSigns } from '../core/planning/draft/plan-record.ts';
 import type { EvaluationReport } from '../core/vocabulary/evaluation-report.ts';
 import { trustOf } from '../engine/learning/plan-memory.ts';
 import type { Task } from './data-set.ts';
@@ -21,6 +22,8 @@ interface Draft {
   readonly confidence: number;
   /** Number of near past runs that used all of its tools. */
   readonly support: number;
+  /** What its confidence is calibrated by; null where it is not made of runs. */
+  readonly signs: PlanSigns | null;
 }
 
 /** Drafts plans for intents after some past runs, with the serving code; learns from the same runs only once. */
@@ -114,10 +117,10 @@ export function createDrafter(school: School): DraftPlan {
     const runs = train
       .map((task) => plannedRun(bench, task, options.alike(task)))
       .filter(({ uses }) => uses.length > 0);
-    const { seed, weights, textChances } = options;
+    const { seed, weights, textChances, planWorth } = options;
     const ranker = school.rankerOf(train);
     const probe = driven(probeLearning(school.lesson(train)));
-    const chances = textChances && { textChances };
+    const chances = { ...(textChances && { textChances }), ...(planWorth && { planWorth }) };
     const model = driven(learnPlans({ ranker, runs, words, seed, weights, probe, ...chances }));
     const history = model?.history ?? new PlanHistory(runs, candidates.size, candidates.vectors.columns);
     return {
@@ -133,8 +136,9 @@ export function createDrafter(school: School): DraftPlan {
   }
 
   return async (train, task) => {
-    const { tools, edges, confidence, support } = draftPlan(pastOf(train), formsOf(bench, task));
-    return { tools: tools.map(({ place }) => place), edges, confidence, support };
+    const { plan, signs } = draftWithSigns(pastOf(train), formsOf(bench, task));
+    const { tools, edges, confidence, support } = plan;
+    return { tools: tools.map(({ place }) => place), edges, confidence, support, signs };
   };
 }
 

@@ -4,6 +4,7 @@ import type { RankModelOptions } from '../core/learning/ranker/rank-model.ts';
 import type { Ranker } from '../core/learning/ranker/ranker.ts';
 import type { TrainingOptions } from '../core/learning/ranker/train-ranker.ts';
 import { type Floats, rowOf } from '../core/numeric/matrices.ts';
+import type { PlanWorth } from '../core/planning/draft/plan-record.ts';
 import type { SearchWeights, TextChances } from '../core/retrieval/text-scores.ts';
 import { clauses, toolWords, words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
@@ -41,6 +42,8 @@ export interface TeachingOptions {
   readonly weights: SearchWeights;
   /** Chances of tools by their text, fitted on other sets; the shipped ones if absent. */
   readonly textChances?: TextChances;
+  /** What plans are worth, fitted on other sets; the shipped figures if absent. */
+  readonly planWorth?: PlanWorth;
   readonly alike: (task: Task) => string;
   readonly seed: number;
   /** Model options of an ablation. */

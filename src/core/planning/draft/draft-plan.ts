@@ -4,12 +4,19 @@ import { narrownessOf } from '../../learning/ranker/candidates.ts';
 import type { Ranker, Ranking } from '../../learning/ranker/ranker.ts';
 import { TopK } from '../../numeric/top-k.ts';
 import { type RelatedIntents, relateIntents } from '../../retrieval/intent-actions.ts';
-import { SHIPPED_TEXT_CHANCES, type TextChances } from '../../retrieval/text-scores.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances, textChance } from '../../retrieval/text-scores.ts';
 import type { EdgeTexts } from './edge-features.ts';
 import type { HistoryView, PlanHistory, PlannedRun } from './plan-history.ts';
 import { nearestRuns } from './plan-history.ts';
 import { type DraftedPlan, PlanModel, type PlanNets } from './plan-model.ts';
-import { type PlanOutcome, PlanRecord, type PlanSigns } from './plan-record.ts';
+import {
+  PlanCalibration,
+  type PlanOutcome,
+  PlanRecord,
+  type PlanSigns,
+  type PlanWorth,
+  SHIPPED_PLAN_WORTH,
+} from './plan-record.ts';
 import {
   asksForOther,
   type CopiedPlan,
@@ -50,6 +57,8 @@ const DEFAULTS = {
   leastGain: 0.1,
   /** Tools that fit best by their text, of which some may never have been used. */
   fitting: 5,
+  /** The same, of which one may be missing in a plan. */
+  missing: 8,
   /** Near runs that support a plan which may run by itself: how such plans do shows when they run. */
   supported: 2,
   /** Newest runs that tell what copies are worth, where nothing was noted down as they came. */
@@ -77,6 +86,8 @@ export interface PlanningPast {
   /** How plans have done so far; absent: nothing is known of that. */
   readonly record?: PlanRecord;
   readonly textChances?: TextChances;
+  /** What plans are worth in other catalogues; the shipped figures if absent. */
+  readonly planWorth?: PlanWorth;
 }
 
 /**
@@ -139,12 +150,11 @@ export function draftWithSigns(
   const runs = history.runs.length;
   const isDoubtful = support === 0 && plan === learned;
   const isSupported = plan.isSame || support >= DEFAULTS.supported;
-  const signs = learned && ranking && signsOf(learned, ranking, history, cosines, candidates.tools);
-  const confidence =
-    signs && signs.unused > 0 && past.nets?.calibration && !isSupported
-      ? past.nets.calibration.at(signs)
-      : (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
-        (1 - chanceOfOther(text, plan, ranking));
+  const signs = learned && ranking && signsOf(past, learned, short, ranking, cosines);
+  const own =
+    (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
+    (1 - chanceOfOther(text, plan, ranking));
+  const confidence = signs && signs.unused > 0 && !isSupported ? calibrated(past, own, signs, isNarrow) : own;
   const grounds = { ...short, basis: 'runs' as const };
   if (isOpposed(view, cosines)) {
     return { plan: { ...grounds, confidence: Math.min(confidence, DEFAULTS.opposed), support: 0 }, signs };
@@ -174,20 +184,43 @@ function unsigned(plan: GroundedPlan): { readonly plan: GroundedPlan; readonly s
   return { plan, signs: null };
 }
 
+/**
+ * By what plans for left-out runs were worth here. Where too few were left out, other catalogues have as much of a say
+ * as the plan itself; of a past of few kinds of work they know nothing.
+ */
+function calibrated(
+  { nets, planWorth = SHIPPED_PLAN_WORTH }: PlanningPast,
+  own: number,
+  signs: PlanSigns,
+  isNarrow: boolean,
+): number {
+  if (nets?.calibration) return nets.calibration.at(signs);
+  return isNarrow ? own : (own + new PlanCalibration(planWorth).at(signs)) / 2;
+}
+
 function signsOf(
+  { candidates, history: { runsOf }, textChances = SHIPPED_TEXT_CHANCES }: PlanningPast,
   { confidence }: RunsPlan,
+  plan: DraftedPlan,
   { text }: Ranking,
-  { runsOf }: PlanHistory,
   cosines: ArrayLike<number>,
-  tools: number,
 ): PlanSigns {
-  const fitting = new TopK(DEFAULTS.fitting);
-  for (let place = 0; place < tools; place++) fitting.offer(place, text.fused[place]!);
+  const fitting = new TopK(DEFAULTS.missing);
+  for (let place = 0; place < candidates.tools; place++) fitting.offer(place, text.fused[place]!);
   const best = fitting.sorted();
-  const unused = best.filter(({ row }) => runsOf[row]!.length === 0).length;
+  const isUnused = best.map(({ row }) => runsOf[row]!.length === 0);
+  const first = isUnused.slice(0, DEFAULTS.fitting);
+  const scores = best.map(({ score }) => score);
+  const chosen = placesOf(plan);
+  const missed = best.findIndex(({ row }, rank) => isUnused[rank] && !chosen.has(row));
   let nearest = 0;
   for (let run = 0; run < cosines.length; run++) nearest = Math.max(nearest, cosines[run]!);
-  return { expected: confidence, nearest, unused: unused / (best.length || 1) };
+  return {
+    expected: confidence,
+    nearest,
+    unused: first.filter(Boolean).length / (first.length || 1),
+    missed: missed < 0 ? 0 : textChance(textChances, scores, missed),
+  };
 }
 
 /** The chance of what fits best by its text, where runs say nothing of it and the plan does without. */

@@ -102,8 +102,9 @@ describe('plans learned from past runs', () => {
     const ofOthers = runs.filter(({ uses }) => uses[0] !== 0).slice(0, 25);
     const leftOut = { tools: ['s:t0', 's:t1', 's:t2'], keys: ofOthers.map(({ key }) => key) };
     const { calibration } = learned(runs, leftOut)!.nets;
-    const near = calibration!.at({ expected: 0.8, nearest: 0.9, unused: 0 });
-    expect(calibration!.at({ expected: 0.8, nearest: 0.2, unused: 0.6 })).toBeLessThan(near - 0.3);
+    const near = calibration!.at({ expected: 0.8, nearest: 0.9, unused: 0, missed: 0 });
+    const far = calibration!.at({ expected: 0.8, nearest: 0.2, unused: 0.6, missed: 0.6 });
+    expect(far).toBeLessThan(near - 0.3);
     expect(learned(runs)!.nets.calibration).toBeNull();
   });
 

@@ -17,7 +17,7 @@ import {
 import { type OrderForm, orderSet } from './order-set.ts';
 import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.ts';
 import { type Choice, chancesOf, chooseSet, logitOf, orderChance, PlanModel } from './plan-model.ts';
-import { type JudgedPlan, PlanCalibration } from './plan-record.ts';
+import { type JudgedPlan, PlanCalibration, type PlanWorth } from './plan-record.ts';
 import { type LabelledRows, SmallNet } from './small-net.ts';
 
 const DEFAULTS = {
@@ -47,6 +47,8 @@ export interface PlanLesson {
   readonly seed: number;
   readonly weights?: SearchWeights;
   readonly textChances?: TextChances;
+  /** What plans are worth in other catalogues; the shipped figures if absent. */
+  readonly planWorth?: PlanWorth;
   /** A ranker that has not seen all of the runs; absent: the confidence of plans is not checked. */
   readonly probe?: Probe | null;
   /** Stands in for the ranker's logits of a run whose like is hidden, where these are known already. */
@@ -93,7 +95,7 @@ function* calibrate(lesson: PlanLesson, { ranker, leftOut }: Probe): Generator<v
     if (!signs) return [];
     return [{ ...signs, f1: f1Of({ chosen: plan.tools }, run), isFar: kindOf(run) === 'far' }];
   });
-  return PlanCalibration.fit(judged.flat());
+  return PlanCalibration.fit(judged.flat(), lesson.planWorth);
 }
 
 /**

@@ -31,7 +31,7 @@ function netsOf(seed: number, hidden: number, isOrdered: boolean): PlanNets {
     confidence: netOf(1, 0, random),
     edges: netOf(EDGE_WIDTH, hidden, random),
     form: seed % 2 === 0 ? 'chain' : 'graph',
-    calibration: seed % 3 === 0 ? null : new PlanCalibration([0.5, 0.75, -1, 0.25]),
+    calibration: seed % 3 === 0 ? null : new PlanCalibration([0.5, 0.75, -1, 0.25, -0.5]),
   };
 }
 

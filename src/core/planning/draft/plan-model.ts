@@ -130,7 +130,7 @@ export function chancesOf(net: SmallNet, rows: Float32Array, width: number): num
 }
 
 /** Counts up when the same features come to mean something else. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** What the numbers of nets mean: those learned from other features are of no use. */
 export const PLAN_FORM = [VERSION, GUESS_WIDTH, ...MEMBERSHIP_FEATURES, ...EDGE_FEATURES].join(' ');

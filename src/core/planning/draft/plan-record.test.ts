@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { type JudgedPlan, PlanCalibration, type PlanOutcome, PlanRecord } from './plan-record.ts';
+import {
+  type JudgedPlan,
+  PlanCalibration,
+  type PlanOutcome,
+  PlanRecord,
+  type PlanSigns,
+  type PlanWorth,
+  SHIPPED_PLAN_WORTH,
+} from './plan-record.ts';
 
 const outcome = (over: Partial<PlanOutcome>): PlanOutcome => ({
   ...{ closeness: 1, isOther: false, copied: 1, byChance: 0, learned: null, text: null },
@@ -62,35 +70,42 @@ test('[PLAN-18] the gain of text over a copy is that of similar disputes, the ne
 });
 
 describe('[PLAN-27] plans are rated by how plans for left-out runs turned out', () => {
+  const near: PlanSigns = { expected: 0.8, nearest: 0.6, unused: 0, missed: 0 };
+  const far: PlanSigns = { expected: 0.8, nearest: 0.4, unused: 1, missed: 0.5 };
   const judged = (n: number, over: Partial<JudgedPlan>): JudgedPlan[] =>
-    Array.from({ length: n }, () => ({
-      ...{ expected: 0.8, nearest: 0.6, unused: 0, f1: 0.8, isFar: false },
-      ...over,
-    }));
-  const near = { expected: 0.8, nearest: 0.6, unused: 0 };
-  const far = { expected: 0.8, nearest: 0.4, unused: 1 };
+    Array.from({ length: n }, () => ({ ...near, f1: 0.8, isFar: false, ...over }));
+  const both = (n: number, f1: number) => [...judged(n, {}), ...judged(n, { ...far, f1, isFar: true })];
 
   test('near and far plans differ', () => {
-    const fitted = PlanCalibration.fit([
-      ...judged(200, near),
-      ...judged(200, { ...far, f1: 0.3, isFar: true }),
-    ])!;
+    const fitted = PlanCalibration.fit(both(2_000, 0.1))!;
     expect(fitted.at(near)).toBeCloseTo(0.8, 1);
-    expect(fitted.at(far)).toBeCloseTo(0.3, 1);
+    expect(fitted.at(far)).toBeCloseTo(0.1, 1);
     expect(fitted.at({ ...far, expected: 0.2 })).toBeLessThan(fitted.at(far));
   });
 
-  test('few runs change little, and very few change nothing', () => {
-    const some = (n: number) => [...judged(n, near), ...judged(n, { ...far, f1: 0.3, isFar: true })];
-    expect(PlanCalibration.fit(some(9))).toBeNull();
-    expect(PlanCalibration.fit(judged(100, near))).toBeNull();
-    const [few, many] = [PlanCalibration.fit(some(10))!, PlanCalibration.fit(some(1_000))!];
-    expect(few.at(far)).toBeGreaterThan(many.at(far) + 0.03);
-    expect(few.at(far)).toBeLessThan(0.8);
+  test('with few runs plans are rated as elsewhere, and very few change nothing', () => {
+    expect(PlanCalibration.fit(both(9, 0.1))).toBeNull();
+    expect(PlanCalibration.fit(judged(100, {}))).toBeNull();
+    const elsewhere: PlanWorth = [0, 1, 0, 0, 0];
+    const at = (n: number) => PlanCalibration.fit(both(n, 0.1), elsewhere)!.at(far);
+    expect(new PlanCalibration(elsewhere).at(far)).toBeCloseTo(0.8);
+    expect(at(10)).toBeGreaterThan(at(100) + 0.03);
+    expect(at(100)).toBeGreaterThan(at(2_000) + 0.03);
+    expect(at(10)).toBeLessThan(0.8);
+  });
+
+  test('elsewhere, plans are worth less where a fitting tool that was never used is missing in them', () => {
+    const shipped = new PlanCalibration(SHIPPED_PLAN_WORTH);
+    expect(shipped.at({ ...near, missed: 0.9 })).toBeLessThan(shipped.at(near) - 0.1);
+    expect(shipped.at({ ...near, expected: 0.4 })).toBeLessThan(shipped.at(near));
+    expect(shipped.at({ ...near, nearest: 0.2 })).toBeLessThan(shipped.at(near));
   });
 
   test('full certainty gives finite numbers', () => {
-    const sure = [...judged(20, { expected: 1, f1: 1 }), ...judged(20, { expected: 0, f1: 0, isFar: true })];
+    const sure = [
+      ...judged(500, { expected: 1, f1: 1 }),
+      ...judged(500, { expected: 0, f1: 0, isFar: true }),
+    ];
     const fitted = PlanCalibration.fit(sure)!;
     expect(fitted.at({ ...near, expected: 1 })).toBeGreaterThan(0.9);
     expect(fitted.at({ ...near, expected: 0 })).toBeLessThan(0.1);

@@ -21,8 +21,11 @@ const DEFAULTS = {
   doubt: 12,
   /** Examples of each kind below which confidence stays as it is. */
   leastExamples: 10,
-  /** Examples that what was expected beforehand, the confidence as it is, counts for in the fit. */
-  ridge: 4,
+  /**
+   * Pull toward what plans were worth in other catalogues. It is strong: the runs that were left out are of a few
+   * servers, and tell of each other more than of servers to come.
+   */
+  ridge: 60,
   rounds: 30,
   leastStep: 1e-3,
   /** Chances are kept within these, as log-odds of certainty have no end. */
@@ -57,7 +60,21 @@ export interface PlanSigns {
   readonly nearest: number;
   /** Share of the tools that fit best by their text that no run has used. */
   readonly unused: number;
+  /** By its text, the chance of the best one that no run has used and the plan does without. */
+  readonly missed: number;
 }
+
+/** Coefficients of a logistic: of 1, the log-odds of what a plan expects, `nearest`, `unused` and `missed`. */
+export type PlanWorth = readonly [
+  level: number,
+  expected: number,
+  nearest: number,
+  unused: number,
+  missed: number,
+];
+
+/** Fitted on six public data sets by scripts/fit-plan-worth.ts. */
+export const SHIPPED_PLAN_WORTH: PlanWorth = [-0.11, 0.49, 0.42, 0.1, -0.72];
 
 /** A plan for a run that nothing was learned from, and what it turned out to be worth. */
 export interface JudgedPlan extends PlanSigns {
@@ -69,58 +86,37 @@ export interface JudgedPlan extends PlanSigns {
 /**
  * What plans are worth in this store, by what is known of them: logistic regression (Platt, "Probabilistic outputs for
  * support vector machines", 1999) on plans for near and for far runs that a ranker had not seen, both kinds of equal
- * weight, pulled toward the confidence as it is while there are few.
+ * weight, pulled toward what plans are worth elsewhere.
  */
 export class PlanCalibration {
-  /** Of 1, the log-odds of what it expects, `nearest` and `unused`. */
+  /** As in `PlanWorth`. */
   readonly weights: Float64Array;
 
   constructor(weights: ArrayLike<number>) {
     this.weights = Float64Array.from(weights);
   }
 
-  static readonly WIDTH = 4;
+  static readonly WIDTH = 5;
 
   /** Null where there are too few. */
-  static fit(judged: readonly JudgedPlan[]): PlanCalibration | null {
+  static fit(
+    judged: readonly JudgedPlan[],
+    elsewhere: PlanWorth = SHIPPED_PLAN_WORTH,
+  ): PlanCalibration | null {
     const far = judged.filter(({ isFar }) => isFar).length;
     const near = judged.length - far;
     if (Math.min(far, near) < DEFAULTS.leastExamples) return null;
-    const rows = judged.map((plan) => ({
-      x: featuresOf(plan),
-      f1: plan.f1,
+    const weighed = judged.map((plan) => ({
+      ...plan,
       weight: judged.length / 2 / (plan.isFar ? far : near),
     }));
-    const asItIs = [0, 1, 0, 0];
-    // The level itself is learned almost freely.
-    const pull = asItIs.map((_, i) => (i === 0 ? DEFAULTS.ridge / 10 : DEFAULTS.ridge));
-    let weights = Float64Array.from(asItIs);
-    const loss = (of: Float64Array) =>
-      rows.reduce((sum, { x, f1, weight }) => sum + weight * crossEntropy(sumOf(of, x), f1), 0) +
-      pull.reduce((sum, value, i) => sum + (value * (of[i]! - asItIs[i]!) ** 2) / 2, 0);
-    // Newton's method: the loss is convex, and a step that overshoots is halved.
-    for (let round = 0; round < DEFAULTS.rounds; round++) {
-      const slope = weights.map((weight, i) => pull[i]! * (weight - asItIs[i]!));
-      const curve = pull.map((value, i) => pull.map((_, j) => (i === j ? value : 0)));
-      for (const { x, f1, weight } of rows) {
-        const chance = chanceOf(weights, x);
-        for (let i = 0; i < x.length; i++) {
-          slope[i]! += weight * (chance - f1) * x[i]!;
-          for (let j = 0; j < x.length; j++) curve[i]![j]! += weight * chance * (1 - chance) * x[i]! * x[j]!;
-        }
-      }
-      const step = solved(curve, slope);
-      const before = loss(weights);
-      let next = weights;
-      for (let share = 1; share > DEFAULTS.leastStep; share /= 2) {
-        next = weights.map((weight, i) => weight - share * step[i]!);
-        if (loss(next) <= before) break;
-        next = weights;
-      }
-      if (next === weights) break;
-      weights = next;
-    }
-    return new PlanCalibration(weights);
+    return new PlanCalibration(
+      fitWorth(
+        weighed,
+        elsewhere,
+        elsewhere.map(() => DEFAULTS.ridge),
+      ),
+    );
   }
 
   /** The F1 to be expected. */
@@ -129,11 +125,49 @@ export class PlanCalibration {
   }
 }
 
+/**
+ * The coefficients of least cross-entropy, `pull` times half the square of their distance from `start` added to it.
+ * Newton's method: the loss is convex, and a step that overshoots is halved.
+ */
+export function fitWorth(
+  plans: readonly (PlanSigns & { readonly f1: number; readonly weight: number })[],
+  start: readonly number[],
+  pull: readonly number[],
+): Float64Array {
+  const rows = plans.map((plan) => ({ x: featuresOf(plan), f1: plan.f1, weight: plan.weight }));
+  const loss = (of: Float64Array) =>
+    rows.reduce((sum, { x, f1, weight }) => sum + weight * crossEntropy(sumOf(of, x), f1), 0) +
+    pull.reduce((sum, value, i) => sum + (value * (of[i]! - start[i]!) ** 2) / 2, 0);
+  let weights = Float64Array.from(start);
+  for (let round = 0; round < DEFAULTS.rounds; round++) {
+    const slope = weights.map((weight, i) => pull[i]! * (weight - start[i]!));
+    const curve = pull.map((value, i) => pull.map((_, j) => (i === j ? value : 0)));
+    for (const { x, f1, weight } of rows) {
+      const chance = chanceOf(weights, x);
+      for (let i = 0; i < x.length; i++) {
+        slope[i]! += weight * (chance - f1) * x[i]!;
+        for (let j = 0; j < x.length; j++) curve[i]![j]! += weight * chance * (1 - chance) * x[i]! * x[j]!;
+      }
+    }
+    const step = solved(curve, slope);
+    const before = loss(weights);
+    let next = weights;
+    for (let share = 1; share > DEFAULTS.leastStep; share /= 2) {
+      next = weights.map((weight, i) => weight - share * step[i]!);
+      if (loss(next) <= before) break;
+      next = weights;
+    }
+    if (next === weights) break;
+    weights = next;
+  }
+  return weights;
+}
+
 /** On scales of about one. */
-function featuresOf({ expected, nearest, unused }: PlanSigns): number[] {
+function featuresOf({ expected, nearest, unused, missed }: PlanSigns): number[] {
   const { leastChance } = DEFAULTS;
   const chance = Math.min(1 - leastChance, Math.max(leastChance, expected));
-  return [1, logOdds(chance), 4 * (nearest - 0.5), 2 * unused];
+  return [1, logOdds(chance), 4 * (nearest - 0.5), 2 * unused, 2 * missed];
 }
 
 function sumOf(weights: Float64Array, x: readonly number[]): number {
