@@ -356,3 +356,33 @@ test.each([
 ])('[JOB-5] but not where there is %s', (_, source) => {
   expect(inOrderOf(source, 'return Promise.all([mcp.a.x({}), mcp.b.y({})])')).toBeNull();
 });
+
+/** A call of one of a few tools, with arguments of one of a few forms. */
+const someCall = fc
+  .tuple(
+    fc.constantFrom('a.x', 'b.y', 'c.z'),
+    fc.constantFrom('q', 'r', 's'),
+    fc.oneof(fc.nat(9), fc.string()),
+  )
+  .map(([tool, name, value]) => `mcp.${tool}({ ${name}: ${JSON.stringify(value)} })`);
+const callsAndOrder = fc
+  .array(someCall, { minLength: 2, maxLength: 6 })
+  .chain((calls) =>
+    fc.tuple(
+      fc.constant(calls),
+      fc.shuffledSubarray(calls, { minLength: calls.length, maxLength: calls.length }),
+    ),
+  );
+
+test('[JOB-5] calls made at once are the same program in any order, and calls one after the other are not', () => {
+  const atOnce = (calls: readonly string[]) => `return await Promise.all([${calls.join(', ')}]);`;
+  const inTurn = (calls: readonly string[]) => calls.map((call) => `await ${call};`).join('\n');
+  const check = ([calls, other]: [string[], string[]]) => {
+    const [one, two] = [atOnce(calls), atOnce(other)];
+    expect(identity(inOrderOf(two, one) ?? two)).toBe(identity(one));
+    expect(inOrderOf(inTurn(other), inTurn(calls))).toBeNull();
+    const forms = (all: readonly string[]) => all.map((call) => identity(`return ${call}`)).join();
+    expect(identity(inTurn(other)) === identity(inTurn(calls))).toBe(forms(other) === forms(calls));
+  };
+  fc.assert(fc.property(callsAndOrder, check), { numRuns: proofRuns(300), seed: proofSeed() });
+});

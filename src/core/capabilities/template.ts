@@ -292,14 +292,26 @@ function callsIn({ elements }: ArrayExpression, { text, offset }: ParsedProgram)
   return calls;
 }
 
-/** The calls in the order of the like ones; null where there are others. */
+/**
+ * The calls in the order of the like ones; null where there are others. A tool that is called twice is told by its
+ * arguments, as far as these are written alike.
+ */
 function arrange(calls: readonly ParallelCall[], like: readonly ParallelCall[]): ParallelCall[] | null {
+  if (calls.length !== like.length) return null;
   const left = [...calls];
-  const ordered: ParallelCall[] = [];
-  for (const { callee } of like) {
-    const at = left.findIndex((call) => call.callee === callee);
-    if (at < 0) return null;
-    ordered.push(...left.splice(at, 1));
-  }
-  return left.length === 0 ? ordered : null;
+  const take = (isLike: (call: ParallelCall) => boolean) => {
+    const at = left.findIndex(isLike);
+    return at < 0 ? null : left.splice(at, 1)[0]!;
+  };
+  const form = ({ text }: ParallelCall) => {
+    const template = templateOf(`return ${text}`);
+    return template.ok ? template.value.normalised : text;
+  };
+  const forms = new Map(calls.map((call) => [call, form(call)]));
+  const exact = like.map((other) => {
+    const wanted = form(other);
+    return take((call) => forms.get(call) === wanted);
+  });
+  const ordered = exact.map((call, i) => call ?? take(({ callee }) => callee === like[i]!.callee));
+  return ordered.every((call) => call !== null) ? ordered : null;
 }

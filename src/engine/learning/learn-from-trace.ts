@@ -29,6 +29,8 @@ const DEFAULTS = {
    * one trace as for fifty.
    */
   gatherMs: 100,
+  /** Traces after which capabilities are related again while more wait. */
+  related: 20,
   /** Calls of one run that become episodes; the trace has them all. */
   perRun: 500,
 };
@@ -74,6 +76,10 @@ export function learnFromTraces({
 }: LearnerParts): void {
   let waiting: Stored[] = [];
   let isLearning = false;
+  /** Those whose routine is known, and that have more to teach, which may take longer: parts of jobs are proven first. */
+  const later: Stored[] = [];
+  /** Runs of code since capabilities were related. */
+  let unrelated = 0;
   /** Traces whose training waits for its turn: nothing else does for a training. */
   const toTrain: ExecutionTrace[] = [];
   let isTraining = false;
@@ -94,23 +100,35 @@ export function learnFromTraces({
       }
     }
   };
-  const stepsFor = (
-    { trace, isOwn }: Stored,
+  const teaches = ({ trace, isOwn }: Stored) =>
+    // What was edited in a fork must not be taken for what a server said.
+    isOwn && isEnabled() && trace.origin !== 'fork';
+  /** What the next question may be about: the graph, and what the run is called. */
+  const firstSteps = (
+    stored: Stored,
     catchUp: () => Promise<void>,
     signal: AbortSignal,
   ): (() => unknown)[] => {
+    const { trace, isOwn } = stored;
     if (!isOwn) return isEnabled() && !signal.aborted ? [() => learning.hear(trace, signal)] : [];
     const kept = [() => ports.exporter?.export(trace), () => recordEpisodes(ports, trace)];
-    // What was edited in a fork must not be taken for what a server said.
-    if (!isEnabled() || trace.origin === 'fork') return kept;
+    if (!teaches(stored)) return kept;
+    return [...kept, catchUp, () => outputs.learn(trace), () => learnCapability(lessons, trace)];
+  };
+  /** All capabilities are compared, however many runs there were. */
+  const relate = async ({ code }: ExecutionTrace) => {
+    if (code !== null) unrelated++;
+    if (unrelated === 0 || (later.length > 0 && unrelated < DEFAULTS.related)) return;
+    unrelated = 0;
+    await relateCapabilities();
+  };
+  const laterSteps = (stored: Stored): (() => unknown)[] => {
+    const { trace } = stored;
+    if (!teaches(stored)) return [];
     return [
-      ...kept,
-      catchUp,
-      () => outputs.learn(trace),
-      () => learnCapability(lessons, trace),
       // Those of a job of single calls once it is over: as a whole it may have a name.
       () => !isStep(trace) && parts.learn(trace),
-      () => trace.code !== null && relateCapabilities(),
+      () => relate(trace),
       // One call of a job is not all that is made of what was suggested: the whole of it tells.
       () => !isStep(trace) && suggestions.see(trace),
       () => train(trace),
@@ -135,16 +153,26 @@ export function learnFromTraces({
       isGraphReady = true;
     };
     for (const stored of round) {
-      for (const step of stepsFor(stored, catchUp, signal)) await attempt(stored.trace, step, signal);
+      for (const step of firstSteps(stored, catchUp, signal)) await attempt(stored.trace, step, signal);
     }
+    later.push(...round);
   };
   const learnAll = async (signal: AbortSignal) => {
     // The answer of the run goes out first.
     await ports.sleep(0);
-    while (waiting.length > 0) {
-      await learnRound(waiting.splice(0), signal);
-      // A gateway that closes learns the rest at once.
-      if (waiting.length > 0) await ports.sleep(DEFAULTS.gatherMs, signal).catch(() => {});
+    for (let next = Number.NEGATIVE_INFINITY; waiting.length > 0 || later.length > 0; ) {
+      if (waiting.length > 0 && ports.clock.monotonic() >= next) {
+        await learnRound(waiting.splice(0), signal);
+        next = ports.clock.monotonic() + DEFAULTS.gatherMs;
+      }
+      const stored = later.shift();
+      if (stored) {
+        for (const step of laterSteps(stored)) await attempt(stored.trace, step, signal);
+      } else if (waiting.length > 0) {
+        // A gateway that closes learns the rest at once.
+        await ports.sleep(DEFAULTS.gatherMs, signal).catch(() => {});
+        next = Number.NEGATIVE_INFINITY;
+      }
     }
     isLearning = false;
   };

@@ -186,7 +186,8 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
       const past = recalled();
       const planned = plannedRun(run, past.candidates, graph());
       const before = recordSoFar();
-      const outcome = planned && judgePlans({ ...past, ranker: ranker(), nets: kept.current() }, planned);
+      const outcome =
+        planned && judgePlans({ ...past, ranker: ranker(), nets: kept.current(), record: before }, planned);
       if (!outcome) return;
       record = before.with(outcome);
       await keptRecord.keep(new Uint8Array(), { outcomes: record.outcomes });

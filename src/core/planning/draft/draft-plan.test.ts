@@ -9,7 +9,7 @@ import { draftPlan, judgePlans, type PlanningPast } from './draft-plan.ts';
 import { createEdgeTexts } from './edge-features.ts';
 import { PlanHistory, type PlannedRun } from './plan-history.ts';
 import { PlanRecord } from './plan-record.ts';
-import { textPlan, usualSize } from './unlearned-plans.ts';
+import { closestRun, textPlan, usualSize } from './unlearned-plans.ts';
 
 const DIMENSION = 24;
 const random = createRandom(11);
@@ -293,4 +293,49 @@ test('[PLAN-18] a run records how good the text plan was where it disagreed with
   };
   const runs = jobRuns.map((run) => ({ ...run, intent: near(tools[0]!.vector, 0.9) }));
   expect(judgePlans(pastOf(runs), agreed)).toMatchObject({ copied: 1, text: null });
+});
+
+describe('[PLAN-30] the run that is copied is one of the job that most speaks for', () => {
+  const axis = (i: number) => Float32Array.from({ length: DIMENSION }, (_, k) => Number(k === i));
+  const query = forms('', axis(0));
+  /** At this cosine to the query; runs in other directions are as far from each other as may be. */
+  const run = (key: string, cosine: number, direction: number, uses: number[]): PlannedRun => {
+    const intent = axis(0).map(
+      (value, k) => cosine * value + Math.sqrt(1 - cosine ** 2) * axis(direction)[k]!,
+    );
+    return { ...forms('', intent), uses, edges: [], key };
+  };
+  const closest = (runs: readonly PlannedRun[], isByJob = true) =>
+    closestRun(pastOf(runs).history, query, () => false, isByJob)?.run;
+  const three = [1, 2, 3].map((i) => run(`one ${i}`, 0.6, i, i === 2 ? [4, 5] : [5, 4]));
+
+  test('three runs that are nearly as close outweigh a single one', () => {
+    const runs = [...three, run('other', 0.62, 4, [3])];
+    expect(closest(runs)).toBe(2);
+    expect(closest(runs, false)).toBe(3);
+    expect(closest([...three, run('other', 0.7, 4, [3])])).toBe(3);
+  });
+
+  test('unless a run was asked for the same', () => {
+    const near = [1, 2, 3].map((i) => run(`one ${i}`, 0.95, i, [4]));
+    expect(closest([...near, run('other', 0.96, 4, [3])])).toBe(3);
+  });
+
+  test('the same words count once, in their newest form', () => {
+    const again = [1, 2, 3].map(() => run('one', 0.6, 1, [4]));
+    expect(closest([...again, run('other', 0.62, 4, [3])])).toBe(3);
+    expect(closest([run('one', 0.6, 1, [4]), run('one', 0.6, 1, [5])])).toBe(1);
+  });
+
+  test('as long as that has not misled in this store', () => {
+    const past = pastOf([...three, run('other', 0.62, 4, [3])]);
+    const asked = (uses: number[]) => ({ ...query, uses, edges: [], key: 'new' });
+    const lost = judgePlans(past, asked([3]))!;
+    expect(lost).toMatchObject({ copied: 1, jobGain: -1 });
+    expect(judgePlans(past, asked([4, 5]))).toMatchObject({ copied: 0, jobGain: 1 });
+    expect(judgePlans({ ...past, record: new PlanRecord() }, asked([4, 5]))).toMatchObject({ copied: 1 });
+    expect(new PlanRecord().copiesByJob).toBe(true);
+    expect(new PlanRecord([lost]).copiesByJob).toBe(false);
+    expect(new PlanRecord([lost, { ...lost, jobGain: 1 }]).copiesByJob).toBe(true);
+  });
 });

@@ -355,7 +355,7 @@ function copyClosest(
   record: PlanRecord,
   text: DraftedPlan,
 ): WeighedCopy | null {
-  const closest = closestRun(history, query, (run) => related.opposed.has(run));
+  const closest = closestRun(history, query, (run) => related.opposed.has(run), record.copiesByJob);
   if (!closest) return null;
   const trust = trustIn(history.runs[closest.run]!.key);
   const copied = copyOf(history, closest, asksForOther(related), record, trust);
@@ -436,8 +436,11 @@ export function judgePlans(past: PlanningPast, run: PlannedRun): PlanOutcome | n
   const related = relateIntents(run.text, history.runs, history.cosines(run.intent));
   // A job of single calls was known step by step.
   const isItself = (other: number) => run.runId !== undefined && history.runs[other]!.runId === run.runId;
-  const closest = closestRun(history, run, (other) => related.opposed.has(other) || isItself(other));
-  if (!closest) return null;
+  const isUnseen = (other: number) => related.opposed.has(other) || isItself(other);
+  const plain = closestRun(history, run, isUnseen, false);
+  const byJob = closestRun(history, run, isUnseen, true);
+  if (!plain || !byJob) return null;
+  const closest = past.record?.copiesByJob ? byJob : plain;
   const isKnown = history.runs.some((_, other) => isItself(other));
   const ranking = isKnown ? null : (ranker?.rank(run) ?? null);
   const learned = learnedPlan(past, run, ranking);
@@ -451,6 +454,9 @@ export function judgePlans(past: PlanningPast, run: PlannedRun): PlanOutcome | n
     byChance: chanceF1(history, right, (other) => !isItself(other)),
     learned: learned && worth(learned),
     text: speaksAgainst(text, new Set(history.runs[closest.run]!.uses)) ? worth(text) : null,
+    ...(byJob.run !== plain.run && {
+      jobGain: copiedF1(history, byJob.run, right) - copiedF1(history, plain.run, right),
+    }),
   };
 }
 
@@ -463,7 +469,7 @@ export function replayCopies(history: PlanHistory): PlanRecord {
     // As if those that are hidden lay far away.
     const cosines = history.cosines(run.intent).map((cosine, other) => (isHidden(other) ? -1 : cosine));
     const related = relateIntents(run.text, runs, cosines);
-    const closest = closestRun(history, run, (other) => isHidden(other) || related.opposed.has(other));
+    const closest = closestRun(history, run, (other) => isHidden(other) || related.opposed.has(other), false);
     if (!closest) return [];
     const right = new Set(run.uses);
     return [

@@ -17,6 +17,8 @@ const DEFAULTS = {
   rare: 0.1,
   /** Share of what a copy is expected to be worth where all near runs ask for other work, by what they say. */
   other: 0.7,
+  /** F1, in all, by which copies by job are ahead of copies of the closest run before any run has shown it. */
+  job: 0.5,
   /** Runs that speak against what was learned: with n runs, n / (n + doubt) of its confidence counts. */
   doubt: 12,
   /** Examples of each kind below which confidence stays as it is. */
@@ -44,6 +46,8 @@ export interface PlanOutcome {
   readonly learned: KeptWord | null;
   /** Of the tools whose texts fit; null where the one that fits best is in the copy. */
   readonly text: KeptWord | null;
+  /** How much more a copy by job was worth than one of the closest run; absent where it is the same run. */
+  readonly jobGain?: number;
 }
 
 /** What a plan had expected of itself, and what it was worth. */
@@ -252,6 +256,14 @@ export class PlanRecord {
       weights += weight;
     }
     return sum / weights;
+  }
+
+  /**
+   * Whether to copy by what all runs of a job say, and not by the closest run alone: that is better where jobs recur as
+   * they are, and may mislead where they are put together anew each time.
+   */
+  get copiesByJob(): boolean {
+    return this.outcomes.reduce((sum, { jobGain = 0 }) => sum + jobGain, DEFAULTS.job) > 0;
   }
 
   /** How far a copy as close as this one is usual, in (0, 1]. */

@@ -11,6 +11,9 @@ import type { PlanRecord } from './plan-record.ts';
 const DEFAULTS = {
   /** What the words that two intents share count for beside the cosine of their vectors. */
   overlap: 0.25,
+  /** Runs of a job that speak for it, the closest, and how steeply what each says falls off with its distance. */
+  speaking: 3,
+  steepness: 25,
   /** Cosine below which a past run says nothing. */
   far: 0.2,
   /** Cosines from which a copy is worth something, and all that a copy is, before any has shown what it is worth. */
@@ -61,21 +64,48 @@ export interface LiveCopy extends CopiedPlan {
   readonly expected: number;
 }
 
-/** Of equals the newest, which may have mended an earlier one. */
+/**
+ * The closest run; of runs in the same words the newest, which may have mended an earlier one. By job, and unless a run
+ * was asked for the same, it is the closest one of the job that most speaks for: a single run may read like an intent by
+ * chance, so the closest runs that used the same tools speak together (a kernel density, as log-sum-exp).
+ */
 export function closestRun(
   history: PlanHistory,
   query: Pick<IntentForms, 'intent' | 'words'>,
   isHidden: (run: number) => boolean,
+  isByJob: boolean,
 ): ClosestRun | null {
   const cosines = history.cosines(query.intent);
   const overlaps = history.overlaps(query.words);
-  let best: ClosestRun | null = null;
-  for (let run = 0; run < history.runs.length; run++) {
-    if (isHidden(run)) continue;
+  const asked = new Set<string>();
+  const close: ClosestRun[] = [];
+  for (let run = history.runs.length - 1; run >= 0; run--) {
+    const { key } = history.runs[run]!;
+    if (isHidden(run) || asked.has(key) || cosines[run]! < DEFAULTS.far) continue;
+    asked.add(key);
     const closeness = cosines[run]! + DEFAULTS.overlap * overlaps[run]!;
-    if (!best || closeness >= best.closeness) best = { run, cosine: cosines[run]!, closeness };
+    close.push({ run, cosine: cosines[run]!, closeness });
   }
-  return best && best.cosine >= DEFAULTS.far ? best : null;
+  // Stable: of equals the newest comes first.
+  close.sort((a, b) => b.closeness - a.closeness);
+  const [closest] = close;
+  if (!closest || !isByJob || closest.cosine >= DEFAULTS.same) return closest ?? null;
+  const jobs = Map.groupBy(close, ({ run }) => history.runs[run]!.uses.toSorted((a, b) => a - b).join());
+  let best = { first: closest, score: Number.NEGATIVE_INFINITY };
+  for (const runs of jobs.values()) {
+    const score = evidenceOf(runs);
+    if (score > best.score) best = { first: runs[0]!, score };
+  }
+  return best.first;
+}
+
+/** Of runs of one job, the closest first: that of the first alone, and more the closer the others are to it. */
+function evidenceOf(runs: readonly ClosestRun[]): number {
+  const { closeness } = runs[0]!;
+  const sum = runs
+    .slice(0, DEFAULTS.speaking)
+    .reduce((all, run) => all + Math.exp(DEFAULTS.steepness * (run.closeness - closeness)), 0);
+  return closeness + Math.log(sum) / DEFAULTS.steepness;
 }
 
 /** The plan of a run as it was: what was run a moment ago is known now. `trust`: in work of its key to succeed. */
