@@ -1,13 +1,11 @@
 import { mean } from '../../learning/gate/metrics.ts';
-import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
-import { narrownessOf } from '../../learning/ranker/candidates.ts';
+import { type Candidates, type IntentForms, narrownessOf } from '../../learning/ranker/candidates.ts';
 import type { Ranker, Ranking } from '../../learning/ranker/ranker.ts';
 import { TopK } from '../../numeric/top-k.ts';
 import { type RelatedIntents, relateIntents } from '../../retrieval/intent-actions.ts';
 import { SHIPPED_TEXT_CHANCES, type TextChances, textChance } from '../../retrieval/text-scores.ts';
 import type { EdgeTexts } from './edge-features.ts';
-import type { HistoryView, PlanHistory, PlannedRun } from './plan-history.ts';
-import { nearestRuns } from './plan-history.ts';
+import { type HistoryView, nearestRuns, type PlanHistory, type PlannedRun } from './plan-history.ts';
 import { type DraftedPlan, PlanModel, type PlanNets } from './plan-model.ts';
 import {
   PlanCalibration,
