@@ -18,6 +18,7 @@ import { fitWorth, type PlanSigns } from '../src/core/planning/draft/plan-record
 import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import type { Protocol } from '../src/core/vocabulary/evaluation-report.ts';
 import { findDataSets, readDataSet, type Task } from '../src/evaluation/data-set.ts';
+import { textChancesFor } from '../src/evaluation/evaluate.ts';
 import { foldsOf } from '../src/evaluation/folds.ts';
 import { createDrafter, scorePlans } from '../src/evaluation/plan-quality.ts';
 import { openSchool } from '../src/evaluation/rank-by-model.ts';
@@ -53,7 +54,8 @@ for (const folder of await findDataSets(values.data)) {
   for (const protocol of [NEAR[data.name] ?? 'disjoint', 'narrow', 'new-tools'] as const) {
     const isByRun = protocol === 'id' || protocol === 'narrow';
     const alike = isByRun ? ({ id }: Task) => id : ({ group }: Task) => group;
-    const school = openSchool(bench, { weights: weightsFor(data.name), alike, seed: SEED });
+    const fitted = { weights: weightsFor(data.name), textChances: textChancesFor(data.name) };
+    const school = openSchool(bench, { ...fitted, alike, seed: SEED });
     const folds = foldsOf(data, protocol, SEED).map(({ train, test }) => ({
       train,
       test: createRandom(SEED)
