@@ -202,7 +202,7 @@ export async function createGateway(
   const relateCapabilities = async () => {
     graph.relate(await capabilityAlternatives(remembering, listed.all()));
   };
-  learnFromTraces({
+  const learner = learnFromTraces({
     ports,
     background,
     traces,
@@ -333,7 +333,10 @@ export async function createGateway(
       };
     },
     drift: async (caller = {}) => driftOf(catalogue.current(), outputs, seenBy(capabilities, caller)),
-    searchCapabilities: findCapabilities,
+    async searchCapabilities(...question) {
+      await learner.admitted();
+      return await findCapabilities(...question);
+    },
     async suggest(intent, caller) {
       await catalogue.complete();
       return await suggestions.suggest(intent, caller);

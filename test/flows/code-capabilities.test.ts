@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
@@ -195,6 +196,19 @@ test('[CAP-28] an active capability is found by name, tools, code and other word
     ).toEqual(['list_active_people']);
   for (const query of ['weather forecast Paris', 'translate poem'])
     expect(await gateway.searchCapabilities(query, 5), query).toEqual([]);
+});
+
+test('[CAP-29] a search right after a run finds the capability that the run made active', async () => {
+  // As patient as a machine may be slow: only what is waited for ends the wait.
+  const patient = async (ms: number, signal?: AbortSignal) => {
+    if (ms < 300) return void (await setTimeout(ms));
+    await new Promise((_, reject) => signal!.addEventListener('abort', reject));
+  };
+  const { gateway } = await testGateway({ servers: [database()], sleep: patient });
+  for (const limit of [5, 1])
+    await gateway.executeCode({ code: ACTIVE('people', limit), intent: 'list the active people' }, NOBODY);
+  const found = await gateway.searchCapabilities('list the active people', 1);
+  expect(found.map(({ slug }) => slug)).toEqual(['list_active_people']);
 });
 
 test('[CODE-18] a renamed capability is still called by its former name, and can be exported as files', async () => {

@@ -29,6 +29,8 @@ const DEFAULTS = {
    * one trace as for fifty.
    */
   gatherMs: 100,
+  /** Milliseconds that a question about routines waits for those of the newest runs. */
+  admittedMs: 300,
   /** Traces after which capabilities are related again while more wait. */
   related: 20,
   /** Calls of one run that become episodes; the trace has them all. */
@@ -59,6 +61,11 @@ interface Stored {
   readonly isOwn: boolean;
 }
 
+export interface Learner {
+  /** Waits a moment until the routines of all runs that were stored so far are known. */
+  admitted(): Promise<void>;
+}
+
 /** Learns from stored traces, one after another in the order they were stored, off the answer's path. */
 export function learnFromTraces({
   ports,
@@ -73,8 +80,12 @@ export function learnFromTraces({
   learning,
   suggestions,
   relateCapabilities,
-}: LearnerParts): void {
+}: LearnerParts): Learner {
   let waiting: Stored[] = [];
+  /** Whether the routines of a round are being admitted. */
+  let isAdmitting = false;
+  /** Those who wait for routines. */
+  const asking: (() => void)[] = [];
   let isLearning = false;
   /** Those whose routine is known, and that have more to teach, which may take longer: parts of jobs are proven first. */
   const later: Stored[] = [];
@@ -152,16 +163,19 @@ export function learnFromTraces({
       if (!isGraphReady) await graph.catchUp(signal);
       isGraphReady = true;
     };
+    isAdmitting = true;
     for (const stored of round) {
       for (const step of firstSteps(stored, catchUp, signal)) await attempt(stored.trace, step, signal);
     }
+    isAdmitting = false;
+    if (waiting.length === 0) for (const tell of asking.splice(0)) tell();
     later.push(...round);
   };
   const learnAll = async (signal: AbortSignal) => {
     // The answer of the run goes out first.
     await ports.sleep(0);
     for (let next = Number.NEGATIVE_INFINITY; waiting.length > 0 || later.length > 0; ) {
-      if (waiting.length > 0 && ports.clock.monotonic() >= next) {
+      if (waiting.length > 0 && (asking.length > 0 || ports.clock.monotonic() >= next)) {
         await learnRound(waiting.splice(0), signal);
         next = ports.clock.monotonic() + DEFAULTS.gatherMs;
       }
@@ -221,9 +235,19 @@ export function learnFromTraces({
     waiting.push({ trace, isOwn: true });
     start();
   });
-  if (!isShared) return;
-  traces.onStoring(expect);
-  graph.onLearned(takeOthers);
+  if (isShared) {
+    traces.onStoring(expect);
+    graph.onLearned(takeOthers);
+  }
+  return {
+    async admitted() {
+      if (waiting.length === 0 && !isAdmitting) return;
+      const enough = new AbortController();
+      const known = new Promise<void>((resolve) => void asking.push(resolve));
+      await Promise.race([known, ports.sleep(DEFAULTS.admittedMs, enough.signal).catch(() => {})]);
+      enough.abort();
+    },
+  };
 }
 
 type Completion = Pick<EpisodicEvent, 'taskId' | 'timestamp' | 'data'>;
