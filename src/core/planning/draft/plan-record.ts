@@ -211,9 +211,15 @@ function solved(matrix: number[][], right: Float64Array): number[] {
  */
 export class PlanRecord {
   readonly outcomes: readonly PlanOutcome[];
+  /**
+   * Whether to copy by what all runs of a job say, and not by the closest run alone: that is better where jobs recur as
+   * they are, and may mislead where each one is put together differently.
+   */
+  readonly copiesByJob: boolean;
 
   constructor(outcomes: readonly PlanOutcome[] = []) {
     this.outcomes = outcomes.slice(-DEFAULTS.outcomes);
+    this.copiesByJob = this.outcomes.reduce((sum, { jobGain = 0 }) => sum + jobGain, DEFAULTS.job) > 0;
   }
 
   with(outcome: PlanOutcome): PlanRecord {
@@ -256,14 +262,6 @@ export class PlanRecord {
       weights += weight;
     }
     return sum / weights;
-  }
-
-  /**
-   * Whether to copy by what all runs of a job say, and not by the closest run alone: that is better where jobs recur as
-   * they are, and may mislead where they are put together anew each time.
-   */
-  get copiesByJob(): boolean {
-    return this.outcomes.reduce((sum, { jobGain = 0 }) => sum + jobGain, DEFAULTS.job) > 0;
   }
 
   /** How far a copy as close as this one is usual, in (0, 1]. */
