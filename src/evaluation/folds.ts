@@ -10,6 +10,8 @@ const DEFAULTS = {
   foldings: 5,
   /** A narrow past: number of runs, number of random draws, and tasks measured with each. */
   runs: 45,
+  /** Share of a small set that a past takes at the most. */
+  mostPast: 0.75,
   draws: 3,
   measured: 150,
   /** Groups of at least this share of the largest group, or of the whole past, count as large. */
@@ -89,7 +91,7 @@ function crossValidation(tasks: readonly Task[], seed: number): Fold[] {
 function narrowFolds(data: DataSet, seed: number): Parts[] {
   const [train, test] = pooledIfFew(data);
   return Array.from({ length: DEFAULTS.draws }, (_, draw) => {
-    const past = narrowPast(train, seed + draw);
+    const past = narrowPast(train, pastSize(data), seed + draw);
     const known = new Set(past.map(({ group }) => group));
     const foreign = test.filter(({ group }) => !known.has(group));
     return {
@@ -101,8 +103,14 @@ function narrowFolds(data: DataSet, seed: number): Parts[] {
   });
 }
 
+/** Of a set that is hardly larger than a past, some tasks are left to be measured. */
+function pastSize({ train, test }: Parts): number {
+  if (train.length >= DEFAULTS.few) return DEFAULTS.runs;
+  return Math.min(DEFAULTS.runs, Math.floor(DEFAULTS.mostPast * (train.length + test.length)));
+}
+
 /** Random large groups, then others, until there are enough runs. */
-function narrowPast(train: readonly Task[], seed: number): Task[] {
+function narrowPast(train: readonly Task[], size: number, seed: number): Task[] {
   const random = createRandom(seed);
   const groups = [...Map.groupBy(train, ({ group }) => group).values()];
   const largest = Math.max(...groups.map(({ length }) => length));
@@ -110,7 +118,7 @@ function narrowPast(train: readonly Task[], seed: number): Task[] {
     length >= Math.min(DEFAULTS.runs, DEFAULTS.large * largest);
   const large = random.shuffle(groups.filter(isLarge));
   const others = random.shuffle(groups.filter((group) => !isLarge(group)));
-  return [...large, ...others].flat().slice(0, DEFAULTS.runs);
+  return [...large, ...others].flat().slice(0, size);
 }
 
 /**
