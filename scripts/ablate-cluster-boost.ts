@@ -1,7 +1,8 @@
 /** Measures the benefit of preferring tools of the last call's cluster as the next step. */
 
 import { spectralClusters } from '../src/core/graph/clusters.ts';
-import { pairedBootstrap, ranksOf } from '../src/core/learning/gate/metrics.ts';
+import { ranksOf } from '../src/core/learning/gate/metrics.ts';
+import { pairedBootstrap } from '../src/core/learning/gate/paired-bootstrap.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import type { Gain } from '../src/core/vocabulary/evaluation-report.ts';
 import type { NodeId } from '../src/core/vocabulary/ids.ts';

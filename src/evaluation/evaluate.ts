@@ -1,12 +1,6 @@
 import { CLOSED_GATE, decideGate } from '../core/learning/gate/gate.ts';
-import {
-  mean,
-  ndcg10,
-  nextFigures,
-  pairedBootstrap,
-  rankingFigures,
-  ranksOf,
-} from '../core/learning/gate/metrics.ts';
+import { mean, ndcg10, nextFigures, rankingFigures, ranksOf } from '../core/learning/gate/metrics.ts';
+import { pairedBootstrap } from '../core/learning/gate/paired-bootstrap.ts';
 import { judgeLearning } from '../core/learning/ranker/learn-ranker.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import { type PlanWorth, SHIPPED_PLAN_WORTH } from '../core/planning/draft/plan-record.ts';

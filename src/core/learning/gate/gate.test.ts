@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
 import { createRandom } from '../../numeric/random.ts';
 import { CLOSED_GATE, decideGate, type GateState, NO_EVIDENCE } from './gate.ts';
-import { pairedBootstrap } from './metrics.ts';
+import { pairedBootstrap } from './paired-bootstrap.ts';
 
 const seed = proofSeed();
 const metric = fc.double({ min: 0, max: 1, noNaN: true });

@@ -1,5 +1,5 @@
 import type { Random } from '../../numeric/random.ts';
-import { type PairedGain, pairedBootstrap } from './metrics.ts';
+import { type PairedGain, pairedBootstrap } from './paired-bootstrap.ts';
 
 const DEFAULTS = {
   /** With fewer held-back queries there is no evidence, and hybrid search serves. */
