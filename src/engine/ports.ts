@@ -1,157 +1,23 @@
 /** Every interface the services need, in one place; adapters implement them. */
 
-export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
-export type {
-  EdgeKey,
-  GraphPosition,
-  GraphStep,
-  GraphStore,
-  Rollup,
-  RollupStep,
-  RollupStore,
-  StoredGraph,
-} from './ports/graph-store.ts';
-export type {
-  Embedder,
-  Neighbour,
-  StoredSuggestion,
-  StoredVectorIndex,
-  SuggestionCounts,
-  SuggestionOutcome,
-  SuggestionStore,
-  Trainer,
-  TrainerOptions,
-  VectorIndex,
-} from './ports/learning.ts';
-export {
-  type ApiKey,
-  AUDIT_ACTIONS,
-  type AuditAction,
-  type AuditEntry,
-  type AuditQuery,
-  type AuditStore,
-  approvalSettled,
-  exceeded,
-  type KeyStore,
-  keyCreated,
-  keyRevoked,
-  type OAuthRecord,
-  type OAuthStore,
-  scopeChanged,
-  type Usage,
-  type UsageOrder,
-  type UsageReservation,
-  type UsageStore,
-  type UsageWindow,
-  windowEnd,
-  windowStart,
-} from './ports/people-store.ts';
-export type {
-  Bridge,
-  BridgeCall,
-  Clock,
-  Crypto,
-  Logger,
-  LogLevel,
-  LoopFigures,
-  LoopStall,
-  LoopWatch,
-} from './ports/process.ts';
-export type {
-  CodeError,
-  ConsoleLine,
-  GuestCallError,
-  GuestEnd,
-  GuestEntry,
-  GuestFailure,
-  GuestHost,
-  GuestLimit,
-  GuestMark,
-  GuestOutcome,
-  GuestProgram,
-  GuestReply,
-  GuestSite,
-  GuestToolCall,
-  Sandbox,
-  SandboxOptions,
-  WallHold,
-} from './ports/sandbox.ts';
-export type {
-  AlertKind,
-  EmbeddingSettings,
-  IdentityProvider,
-  IssuerSettings,
-  LearningSettings,
-  OAuthSettings,
-  OpenApiSettings,
-  PermissionSettings,
-  RecordRule,
-  RetentionSettings,
-  SandboxSettings,
-  ServerAuth,
-  ServerSandbox,
-  ServerSettings,
-  Settings,
-  SharingSettings,
-  StoreSettings,
-} from './ports/settings.ts';
-export type {
-  Approval,
-  ApprovalFilter,
-  ApprovalStore,
-  Capability,
-  CapabilityEffects,
-  CapabilityEvidence,
-  CapabilityProof,
-  CapabilityStore,
-  CapabilityTemplate,
-  EmbeddingStore,
-  EpisodicEvent,
-  EpisodicStore,
-  RankerParams,
-  RankerParamsStore,
-  RecalledRun,
-  RemovedTraces,
-  RunLease,
-  ServerRecord,
-  ServerStore,
-  Store,
-  ToolEmbedding,
-  ToolStore,
-  TraceQuery,
-  TraceStore,
-  WorkflowRun,
-  WorkflowRunStore,
-} from './ports/store.ts';
-export type { Change, ChangeFeed, ChangeListener, ChangeTopic, TrainerLock } from './ports/team.ts';
-export type {
-  CallFilter,
-  CallGroup,
-  CallGroups,
-  CallPage,
-  CallStore,
-  ServedRequest,
-  StoredCall,
-  TraceExporter,
-  TraceJournal,
-} from './ports/traces.ts';
-export type {
-  Audience,
-  JsonObject,
-  TokenStore,
-  ToolResult,
-  Upstream,
-  UpstreamChanges,
-  UpstreamClient,
-  UpstreamEvent,
-  UpstreamFailure,
-  UpstreamIdentity,
-  UpstreamLogin,
-  UpstreamOptions,
-  UpstreamProgress,
-  UpstreamReply,
-  UpstreamServer,
-  UpstreamState,
-  UpstreamTool,
-  UserCredentials,
-} from './ports/upstream.ts';
+/** The calls of past runs, one by one. */
+export type * from './ports/calls.ts';
+/** What happens, as it is told: events, requests, traces. */
+export type * from './ports/event-sink.ts';
+/** The graph, as it is kept. */
+export type * from './ports/graph-store.ts';
+/** Embedding, nearest neighbours, training, and what became of suggestions. */
+export type * from './ports/learning.ts';
+/** Keys, usage, audit, logins. */
+export * from './ports/people-store.ts';
+/** Clock, log, event loop: the process itself. */
+export type * from './ports/process.ts';
+/** What runs programs, and what it is told and tells. */
+export type * from './ports/sandbox.ts';
+export type * from './ports/settings.ts';
+/** What else is stored. */
+export type * from './ports/store.ts';
+/** Other gateways on the same store. */
+export type * from './ports/team.ts';
+/** MCP servers. */
+export type * from './ports/upstream.ts';

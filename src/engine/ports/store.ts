@@ -1,4 +1,4 @@
-import type { DriftMark } from '../../core/capabilities/lifecycle.ts';
+import type { DriftMark } from '../../core/capabilities/quarantine.ts';
 import type {
   ExecutionTrace,
   RunKind,
@@ -13,7 +13,7 @@ import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { GraphStore, RollupStore } from './graph-store.ts';
 import type { SuggestionStore } from './learning.ts';
 import type { AuditStore, KeyStore, OAuthStore, UsageStore } from './people-store.ts';
-import type { CallStore } from './traces.ts';
+import type { CallStore } from './calls.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 /**
  * The memory. A method that resolved has committed: what it wrote survives `kill -9`.
