@@ -57,8 +57,8 @@ import type { EventLog } from './traces/event-log.ts';
 import { segmentGap } from './traces/jobs.ts';
 import { openTraces } from './traces/open-traces.ts';
 import { watchRetention } from './traces/retain-traces.ts';
+import { takeUpAbandoned, watchAbandoned } from './workflow/abandoned-runs.ts';
 import { createActiveRuns } from './workflow/active-runs.ts';
-import { takeUpAbandoned, watchAbandoned } from './workflow/execute-workflow.ts';
 
 const DEFAULTS = {
   /** In characters. More than anybody says of one job; it is kept, split into clauses and embedded. */

@@ -11,7 +11,7 @@ import type { RunResult } from '../runs/run-service.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
 import { openRun, type WorkflowRequest } from './open-run.ts';
-import { createSlots, type TaskPast } from './run-driver.ts';
+import type { TaskPast } from './run-driver.ts';
 import { type Target, targetOf } from './targets.ts';
 import { tellStored } from './tell-workflow.ts';
 /** Checks the whole plan, then runs it until it is over or waits. */
@@ -40,11 +40,6 @@ async function checkPlan(scope: RunScope, plan: Plan): Promise<Target[]> {
     hint: 'Look up tools and their arguments with pml_search_tools. A task is {id, tool | capability | code, arguments, depends_on}.',
   });
 }
-
-const DEFAULTS = {
-  /** Abandoned runs taken up at once. */
-  atOnce: 8,
-};
 
 /** Continues a workflow from its stored state; a run that another process drives, or that is over, is only reported. */
 export async function resumeRun(
@@ -76,39 +71,4 @@ async function asNow(store: Store, run: WorkflowRun): Promise<WorkflowRun> {
   const key = await store.keys.get(begunWith.keyId);
   const scope = narrowed(key?.scope, begunWith.scope);
   return { ...run, begunWith: { ...begunWith, ...(scope && { scope }) } };
-}
-
-/** Takes up what a gateway that has gone left running. Who asked for it is not waiting any more. */
-export async function takeUpAbandoned(scope: RunScope, activeRuns: ActiveRuns): Promise<void> {
-  const { store, logger } = scope.ports;
-  const slots = createSlots(DEFAULTS.atOnce);
-  const takeUp = async (runId: string) => {
-    const done = await slots.take();
-    try {
-      const { status } = await resumeRun(scope, activeRuns, runId, { sessionId: null, isAtTerminal: true });
-      logger.log('info', 'A run that was left was taken up', { run_id: runId, status });
-    } catch (error) {
-      logger.log('error', 'A run that was left cannot be taken up', { run_id: runId, error: String(error) });
-    } finally {
-      done();
-    }
-  };
-  await Promise.all((await store.runs.abandoned()).map(takeUp));
-}
-
-/** The same every now and then, until told to stop: a lease that ran out may be anybody's. */
-export async function watchAbandoned(
-  scope: () => RunScope,
-  activeRuns: ActiveRuns,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    const { sleep, logger } = scope().ports;
-    // Rejects when told to stop.
-    await sleep(activeRuns.newLease().ttlMs, signal).catch(() => {});
-    if (signal.aborted) return;
-    await takeUpAbandoned(scope(), activeRuns).catch((error: unknown) =>
-      logger.log('error', 'Runs that were left cannot be listed', { error: String(error) }),
-    );
-  }
 }

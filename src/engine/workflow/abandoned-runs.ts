@@ -1,0 +1,44 @@
+import type { RunScope } from '../runs/run-scope.ts';
+import type { ActiveRuns } from './active-runs.ts';
+import { resumeRun } from './execute-workflow.ts';
+import { createSlots } from './run-driver.ts';
+
+const DEFAULTS = {
+  /** Abandoned runs taken up at once. */
+  atOnce: 8,
+};
+
+/** Takes up what a gateway that has gone left running. Who asked for it is not waiting any more. */
+export async function takeUpAbandoned(scope: RunScope, activeRuns: ActiveRuns): Promise<void> {
+  const { store, logger } = scope.ports;
+  const slots = createSlots(DEFAULTS.atOnce);
+  const takeUp = async (runId: string) => {
+    const done = await slots.take();
+    try {
+      const { status } = await resumeRun(scope, activeRuns, runId, { sessionId: null, isAtTerminal: true });
+      logger.log('info', 'A run that was left was taken up', { run_id: runId, status });
+    } catch (error) {
+      logger.log('error', 'A run that was left cannot be taken up', { run_id: runId, error: String(error) });
+    } finally {
+      done();
+    }
+  };
+  await Promise.all((await store.runs.abandoned()).map(takeUp));
+}
+
+/** The same every now and then, until told to stop: a lease that ran out may be anybody's. */
+export async function watchAbandoned(
+  scope: () => RunScope,
+  activeRuns: ActiveRuns,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { sleep, logger } = scope().ports;
+    // Rejects when told to stop.
+    await sleep(activeRuns.newLease().ttlMs, signal).catch(() => {});
+    if (signal.aborted) return;
+    await takeUpAbandoned(scope(), activeRuns).catch((error: unknown) =>
+      logger.log('error', 'Runs that were left cannot be listed', { error: String(error) }),
+    );
+  }
+}
