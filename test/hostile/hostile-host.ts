@@ -1,4 +1,4 @@
-import { frameRandom } from '../../src/engine/guest/host-side.ts';
+import { frameRandom } from '../../src/core/numeric/random.ts';
 import type { GuestHost, GuestProgram, SandboxOptions } from '../../src/engine/ports.ts';
 import { type Aftermath, HOSTILE_LIMITS, type HostileCase, type SeenCall } from './hostile-case.ts';
 

@@ -1,3 +1,4 @@
+import { frameRandom } from '../../src/core/numeric/random.ts';
 import {
   callTooLarge,
   capabilityError,
@@ -11,12 +12,7 @@ import {
   type FrameNative,
   type GuestFrame,
 } from '../../src/engine/guest/guest-frame.ts';
-import {
-  CallQueue,
-  createConsoleBudget,
-  frameRandom,
-  startWallClock,
-} from '../../src/engine/guest/host-side.ts';
+import { CallQueue, createConsoleBudget, startWallClock } from '../../src/engine/guest/host-side.ts';
 import { createMarkRecorder, MARKS_PER_SITE } from '../../src/engine/guest/mark-recorder.ts';
 import type {
   ConsoleLine,

@@ -1,3 +1,4 @@
+import { frameRandom } from '../../../core/numeric/random.ts';
 import {
   callTooLarge,
   capabilityError,
@@ -5,12 +6,7 @@ import {
   positionIn,
   STUCK,
 } from '../../../engine/guest/guest-failures.ts';
-import {
-  CallQueue,
-  type ConsoleBudget,
-  createConsoleBudget,
-  frameRandom,
-} from '../../../engine/guest/host-side.ts';
+import { CallQueue, type ConsoleBudget, createConsoleBudget } from '../../../engine/guest/host-side.ts';
 import {
   createMarkRecorder,
   MARKS_PER_SITE,
