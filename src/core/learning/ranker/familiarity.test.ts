@@ -5,8 +5,9 @@ import { LEAST_TEXT_CHANCE, SHIPPED_TEXT_CHANCES, textChance } from '../../retri
 import { ranksOf } from '../gate/metrics.ts';
 import { Candidates, narrownessOf } from './candidates.ts';
 import { Familiarity, learnFamiliarity, UNFAMILIAR } from './familiarity.ts';
-import { leaveOut, runQuestion, toolQuestions } from './foreign-questions.ts';
+import { runQuestion, toolQuestions } from './foreign-questions.ts';
 import { judgeLearning, type LearnableRun, learnRanker, rememberRuns } from './learn-ranker.ts';
+import { leaveOut } from './leave-out.ts';
 
 const DIMENSION = 32;
 const TOOLS = 40;

@@ -6,13 +6,8 @@ import { ndcg10, ranksOf } from '../gate/metrics.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { narrownessOf } from './candidates.ts';
 import { type Familiarity, learnFamiliarity } from './familiarity.ts';
-import {
-  type ForeignQuestion,
-  type LeftOut,
-  leaveOut,
-  runQuestion,
-  toolQuestions,
-} from './foreign-questions.ts';
+import { type ForeignQuestion, runQuestion, toolQuestions } from './foreign-questions.ts';
+import { type LeftOut, leaveOut } from './leave-out.ts';
 import { type PastRun, PastRuns, pastForTerms } from './past-runs.ts';
 import { rankFeatures } from './rank-features.ts';
 import { createRankModel, type RankModelOptions } from './rank-model.ts';

@@ -5,7 +5,6 @@ import { Adam } from '../optim/adam.ts';
 import { annealedBeta, ReplayBuffer } from '../optim/replay-buffer.ts';
 import { type CandidateEntry, Candidates } from './candidates.ts';
 import { Familiarity, UNFAMILIAR } from './familiarity.ts';
-import type { LeftOut } from './foreign-questions.ts';
 import {
   judgeLearning,
   judgeQuery,
@@ -16,6 +15,7 @@ import {
   probeLearning,
   rememberRuns,
 } from './learn-ranker.ts';
+import type { LeftOut } from './leave-out.ts';
 import type { ModelChoice } from './model-choice.ts';
 import { blockOf, decodeParams, encodeParams, type ParamsBlock } from './params-file.ts';
 import type { PastRuns } from './past-runs.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Candidates, type IntentForms } from '../../learning/ranker/candidates.ts';
 import { Familiarity } from '../../learning/ranker/familiarity.ts';
-import type { LeftOut } from '../../learning/ranker/foreign-questions.ts';
 import { rememberRuns } from '../../learning/ranker/learn-ranker.ts';
+import type { LeftOut } from '../../learning/ranker/leave-out.ts';
 import { RankModel } from '../../learning/ranker/rank-model.ts';
 import { Ranker } from '../../learning/ranker/ranker.ts';
 import { normalise, PlainMultiplier } from '../../numeric/matrices.ts';
