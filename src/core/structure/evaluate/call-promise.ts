@@ -1,8 +1,7 @@
 import type { CallExpression } from 'oxc-parser';
 import type { DraftNode } from '../emit/draft.ts';
 import type { Waiting } from '../emit/static-structure.ts';
-import type { Analysis, Arguments } from './analysis.ts';
-import { runBranches } from './branches.ts';
+import type { Analysis } from './analysis.ts';
 import { evaluateArguments, isListed } from './evaluate-literal.ts';
 import {
   endsOf,
@@ -24,8 +23,6 @@ const WAITING: Readonly<Record<string, Waiting>> = {
 };
 
 export const waitingOf = (name: string): Waiting | undefined => WAITING[name];
-
-export const isThen = (name: string): boolean => name === 'then' || name === 'catch' || name === 'finally';
 
 /**
  * `Promise.all([…])`: a fork, the calls that run in parallel, a join. Calls that began earlier and are
@@ -79,48 +76,4 @@ function settled(value: Value): Value {
 export function awaited(value: Value): Value {
   if (value.kind === 'promise') return awaited(value.value);
   return value.kind === 'unknown' && value.ends.length > 0 ? { ...value, ends: [] } : value;
-}
-
-/** `promise.then(f, g)`, `.catch(g)`, `.finally(f)`: the functions run after the promise. */
-export function callThen(
-  a: Analysis,
-  call: CallExpression,
-  promise: Value,
-  name: string,
-  { values }: Arguments,
-): PromiseValue {
-  const begins = a.flow.frontier;
-  const value = awaited(promise);
-  if (promise.kind === 'promise') a.flow.settle(promise.begins, promise.ends);
-  const [first, second] = values;
-  const onDone = name === 'then' ? first : undefined;
-  const onFail = name === 'then' ? second : name === 'catch' ? first : undefined;
-  let result = onDone ? follow(a, call, onDone, [value]) : value;
-  if (onFail) result = join(result, recover(a, call, onFail));
-  if (name === 'finally' && first) follow(a, call, first, []);
-  const ends = a.flow.frontier.filter((node) => !begins.includes(node));
-  a.flow.frontier = begins;
-  return { kind: 'promise', value: result, ends, begins };
-}
-
-/** Calls a function in the flow and awaits its result. */
-function follow(a: Analysis, call: CallExpression, fn: Value, values: readonly Value[]): Value {
-  if (fn.kind !== 'function') return unknownFrom(...values);
-  // The function is called later.
-  const answer = a.memory.maybe(() => a.invoke({ fn, args: { values, more: null, texts: [] }, call }));
-  if (answer.kind === 'promise') a.flow.settle(answer.begins, answer.ends);
-  return awaited(answer);
-}
-
-/** The handler of a failed promise is a branch, if there are steps in it. */
-function recover(a: Analysis, call: CallExpression, fn: Value): Value {
-  let value: Value = NOTHING_KNOWN;
-  const content = { type: 'decision', condition: 'try' } as const;
-  a.flow.stepIfUsed(call, content, call.start, (head) => {
-    const run = () => {
-      value = follow(a, call, fn, [NOTHING_KNOWN]);
-    };
-    runBranches(a, head, [{ head: { node: head, type: 'conditional', branch: 'catch' }, run }], true);
-  });
-  return value;
 }

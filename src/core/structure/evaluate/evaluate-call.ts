@@ -8,6 +8,7 @@ import type {
 } from 'oxc-parser';
 import type { Analysis, Arguments } from './analysis.ts';
 import { taint } from './assign.ts';
+import { runBranches } from './branches.ts';
 import { callApi, callBound, leaveCall } from './call-api.ts';
 import {
   callMethodOperation,
@@ -16,12 +17,14 @@ import {
   isMethodOperation,
   isStaticOperation,
 } from './call-operation.ts';
-import { callPromise, callThen, isThen, waitingOf } from './call-promise.ts';
+import { awaited, callPromise, waitingOf } from './call-promise.ts';
 import { instantiate } from './evaluate-class.ts';
 import { evaluateArguments, keyName } from './evaluate-literal.ts';
 import type { Exit } from './flow.ts';
+import type { PromiseValue } from './value.ts';
 import {
   type FunctionValue,
+  join,
   NOTHING_KNOWN,
   objectsOf,
   objectValue,
@@ -196,4 +199,50 @@ function bare(node: Expression): Expression {
   }
   if (inner.type !== 'ChainExpression') return inner;
   return inner.expression.type === 'MemberExpression' ? inner.expression : inner;
+}
+
+const isThen = (name: string): boolean => name === 'then' || name === 'catch' || name === 'finally';
+
+/** `promise.then(f, g)`, `.catch(g)`, `.finally(f)`: the functions run after the promise. */
+function callThen(
+  a: Analysis,
+  call: CallExpression,
+  promise: Value,
+  name: string,
+  { values }: Arguments,
+): PromiseValue {
+  const begins = a.flow.frontier;
+  const value = awaited(promise);
+  if (promise.kind === 'promise') a.flow.settle(promise.begins, promise.ends);
+  const [first, second] = values;
+  const onDone = name === 'then' ? first : undefined;
+  const onFail = name === 'then' ? second : name === 'catch' ? first : undefined;
+  let result = onDone ? follow(a, call, onDone, [value]) : value;
+  if (onFail) result = join(result, recover(a, call, onFail));
+  if (name === 'finally' && first) follow(a, call, first, []);
+  const ends = a.flow.frontier.filter((node) => !begins.includes(node));
+  a.flow.frontier = begins;
+  return { kind: 'promise', value: result, ends, begins };
+}
+
+/** Calls a function in the flow and awaits its result. */
+function follow(a: Analysis, call: CallExpression, fn: Value, values: readonly Value[]): Value {
+  if (fn.kind !== 'function') return unknownFrom(...values);
+  // The function is called later.
+  const answer = a.memory.maybe(() => a.invoke({ fn, args: { values, more: null, texts: [] }, call }));
+  if (answer.kind === 'promise') a.flow.settle(answer.begins, answer.ends);
+  return awaited(answer);
+}
+
+/** The handler of a failed promise is a branch, if there are steps in it. */
+function recover(a: Analysis, call: CallExpression, fn: Value): Value {
+  let value: Value = NOTHING_KNOWN;
+  const content = { type: 'decision', condition: 'try' } as const;
+  a.flow.stepIfUsed(call, content, call.start, (head) => {
+    const run = () => {
+      value = follow(a, call, fn, [NOTHING_KNOWN]);
+    };
+    runBranches(a, head, [{ head: { node: head, type: 'conditional', branch: 'catch' }, run }], true);
+  });
+  return value;
 }
