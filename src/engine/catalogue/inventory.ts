@@ -6,7 +6,7 @@ import { isRestricted, mayReach } from '../people/roles.ts';
 import type { LoopFigures } from '../ports/process.ts';
 import type { JsonObject, ServerSettings, Settings, Store, UpstreamServer } from '../ports.ts';
 import type { EventLog } from '../traces/event-log.ts';
-import type { SpeculationFigures } from '../workflow/active-runs.ts';
+import type { SpeculationFigures } from '../workflow/speculation-memory.ts';
 import {
   type AbsentServer,
   type Catalogue,

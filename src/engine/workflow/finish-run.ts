@@ -1,4 +1,6 @@
+import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { guestToWire } from '../../core/vocabulary/execution-trace.ts';
+import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import type { WorkflowRun } from '../ports.ts';
@@ -6,7 +8,7 @@ import type { RunEnd } from '../runs/run.ts';
 import type { RunResult } from '../runs/run-service.ts';
 import { endOf, resultOf } from '../runs/single-run.ts';
 import type { StopReason } from './active-runs.ts';
-import { ONLY_TASK, resealed } from './open-run.ts';
+import { keptPlan, ONLY_TASK } from './open-run.ts';
 import type { DriveRequest, RunDriver } from './run-driver.ts';
 import { itemKey, PENDING, shownState, type TaskResult, type TaskState } from './task-state.ts';
 import { nextLayer, overallStatus, tellStates, tellStored } from './tell-workflow.ts';
@@ -120,4 +122,26 @@ function programsOf({ attempts }: RunDriver, id: string): Pick<TaskResult, 'prog
 function firstError({ states }: RunDriver): string | undefined {
   const failed = states.values().find(({ status }) => status === 'error');
   return failed?.status === 'error' ? failed.error.message : undefined;
+}
+
+/** The run with what is known to be secret by now hidden in all that was kept of it before. */
+function resealed(run: WorkflowRun, redact: (value: unknown) => unknown): WorkflowRun {
+  const { plan, intentText, tasks } = run;
+  const clean = plan && keptPlan(plan, redact(plan) as Plan);
+  const notKept = [...new Set([...(plan?.notKept ?? []), ...(clean?.notKept ?? [])])];
+  return {
+    ...run,
+    intentText: intentText === null ? null : String(redact(intentText)),
+    plan: clean && notKept.length > 0 ? { ...clean, notKept } : clean,
+    tasks: Object.fromEntries(
+      Object.entries(tasks).map(([key, state]) => [key, withoutSecrets(state, redact)]),
+    ),
+  };
+}
+
+/** A result that lost something is not whole any more. */
+function withoutSecrets(state: unknown, redact: (value: unknown) => unknown): unknown {
+  const clean = redact(state) as { readonly is_whole?: boolean };
+  const isChanged = canonicalJson(clean) !== canonicalJson(state);
+  return clean.is_whole && isChanged ? { ...clean, is_whole: false } : clean;
 }

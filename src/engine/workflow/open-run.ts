@@ -94,30 +94,8 @@ function recordedPart(plan: Plan, isRecorded: (task: Task) => boolean): Plan {
   return { ...plan, tasks, ...(plan.arguments && { arguments: Object.fromEntries(given) }) };
 }
 
-/** The run with what is known to be secret by now hidden in all that was kept of it before. */
-export function resealed(run: WorkflowRun, redact: (value: unknown) => unknown): WorkflowRun {
-  const { plan, intentText, tasks } = run;
-  const clean = plan && keptPlan(plan, redact(plan) as Plan);
-  const notKept = [...new Set([...(plan?.notKept ?? []), ...(clean?.notKept ?? [])])];
-  return {
-    ...run,
-    intentText: intentText === null ? null : String(redact(intentText)),
-    plan: clean && notKept.length > 0 ? { ...clean, notKept } : clean,
-    tasks: Object.fromEntries(
-      Object.entries(tasks).map(([key, state]) => [key, withoutSecrets(state, redact)]),
-    ),
-  };
-}
-
-/** A result that lost something is not whole any more. */
-function withoutSecrets(state: unknown, redact: (value: unknown) => unknown): unknown {
-  const clean = redact(state) as { readonly is_whole?: boolean };
-  const isChanged = canonicalJson(clean) !== canonicalJson(state);
-  return clean.is_whole && isChanged ? { ...clean, is_whole: false } : clean;
-}
-
 /** The redacted plan, with the tasks that cannot be taken up by another since redaction changed them. */
-function keptPlan(plan: Plan, redacted: Plan): Plan {
+export function keptPlan(plan: Plan, redacted: Plan): Plan {
   const { arguments: given = {} } = plan;
   const lostInputs = Object.keys(given).filter(
     (name) => canonicalJson(given[name]) !== canonicalJson(redacted.arguments?.[name]),

@@ -5,8 +5,8 @@ import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { recordDecision } from '../calls/approvals.ts';
 import { callTool, judge } from '../calls/call-tool.ts';
 import type { JsonObject, ToolResult } from '../ports.ts';
-import type { SpeculationMemory } from './active-runs.ts';
 import type { RunDriver, Speculation } from './run-driver.ts';
+import type { SpeculationMemory } from './speculation-memory.ts';
 import type { Target } from './targets.ts';
 import { AHEAD, hasFailed, isOpen, itemKey, PENDING } from './task-state.ts';
 
