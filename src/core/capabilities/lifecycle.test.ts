@@ -2,14 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { StaticStructure, StructureNode } from '../structure/emit/static-structure.ts';
 import { createRedactor } from '../tracing/redact.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../vocabulary/ids.ts';
-import {
-  admission,
-  isWorthKeeping,
-  quarantineReason,
-  reliabilityOf,
-  wilsonLowerBound,
-  wilsonUpperBound,
-} from './lifecycle.ts';
+import { admission, isWorthKeeping, reliabilityOf, wilsonLowerBound, wilsonUpperBound } from './lifecycle.ts';
+import { quarantineReason } from './quarantine.ts';
 
 test.each([
   [{ successfulRuns: 0 }, 'candidate'],

@@ -1,5 +1,6 @@
 import type { Node } from 'oxc-parser';
-import { bareNode, isErased, type LiteralValue, literalValue, staticKey } from './literal.ts';
+import { bareNode, isErased, staticKey } from './bare-node.ts';
+import { type LiteralValue, literalValue } from './literal.ts';
 import type { Names } from './names.ts';
 
 /** A literal and the span to replace when it becomes a parameter. */

@@ -1,6 +1,8 @@
 import type { Node } from 'oxc-parser';
-import { bareNode, type LiteralValue, literalValue, staticKey, valueNode } from './literal.ts';
-import { constantValue, type Names, userOf } from './names.ts';
+import { bareNode, staticKey, valueNode } from './bare-node.ts';
+import { constantValue } from './constant-value.ts';
+import { type LiteralValue, literalValue } from './literal.ts';
+import { type Names, userOf } from './names.ts';
 
 /** How many names lead to something that can be called: `mcp.server.tool`, `capabilities.slug`. */
 const DEPTHS = { mcp: 2, capabilities: 1 };

@@ -2,8 +2,10 @@ import type { ArrayExpression, Node, Program, Statement } from 'oxc-parser';
 import { walk } from 'oxc-walker';
 import { type ParsedProgram, parseProgram } from '../structure/parse/parse-program.ts';
 import type { ErrorShape, Outcome } from '../vocabulary/pml-error.ts';
-import { bareNode, type LiteralValue, literalValue, staticKey, valueNode } from './literal.ts';
-import { constantOf, constantValue, type Names, resolveNames } from './names.ts';
+import { bareNode, staticKey, valueNode } from './bare-node.ts';
+import { constantOf, constantValue } from './constant-value.ts';
+import { type LiteralValue, literalValue } from './literal.ts';
+import { type Names, resolveNames } from './names.ts';
 import { normalise } from './normalise.ts';
 import { toolNames, type UsedArguments, usedArguments } from './program-uses.ts';
 

@@ -1,4 +1,4 @@
-import { quarantineReason } from '../../core/capabilities/lifecycle.ts';
+import { quarantineReason } from '../../core/capabilities/quarantine.ts';
 import { nearestName } from '../../core/retrieval/words.ts';
 import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';

@@ -1,11 +1,11 @@
 import { type DefinitionDrift, definitionDrift } from '../../core/capabilities/definition-drift.ts';
+import { worksAllTheSame } from '../../core/capabilities/lifecycle.ts';
 import {
   type DriftMark,
   driftReason,
   quarantineReason,
   readsField,
-  worksAllTheSame,
-} from '../../core/capabilities/lifecycle.ts';
+} from '../../core/capabilities/quarantine.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ObservedOutputs, ToolDrift } from '../catalogue/observed-outputs.ts';

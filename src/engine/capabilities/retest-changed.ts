@@ -1,4 +1,4 @@
-import { driftReason, readsField } from '../../core/capabilities/lifecycle.ts';
+import { driftReason, readsField } from '../../core/capabilities/quarantine.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import { isJsonObject } from '../../core/vocabulary/read-wire.ts';

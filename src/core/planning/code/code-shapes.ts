@@ -1,6 +1,6 @@
 import type { Node } from 'oxc-parser';
 import { type ScopeTrackerNode, walk } from 'oxc-walker';
-import { bareNode, staticKey } from '../../capabilities/literal.ts';
+import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
 import { type CodeValue, memberOf, toArgument } from './code-value.ts';
 import type { PlanReading } from './plan-reading.ts';
 
@@ -38,27 +38,6 @@ export function plainArguments(
   const value = reading.valueOf(given);
   if (value?.kind === 'literal' && value.value === undefined) return {};
   return value?.kind === 'object' ? (toArgument(value) as Record<string, unknown>) : null;
-}
-
-/** The tasks in `{ list, "read-it": readIt, ...(read === undefined ? {} : { read }) }`. */
-export function depsOf(reading: PlanReading, node: Node): string[] | null {
-  if (node.type !== 'ObjectExpression') return null;
-  const deps: string[] = [];
-  for (const property of node.properties) {
-    if (property.type === 'SpreadElement') {
-      const choice = bareNode(property.argument);
-      const inner =
-        choice.type === 'ConditionalExpression' ? depsOf(reading, bareNode(choice.alternate)) : null;
-      if (!inner) return null;
-      deps.push(...inner);
-      continue;
-    }
-    const value = reading.valueOf(property.value);
-    const key = staticKey(property.key, property.computed);
-    if (value?.kind !== 'reference' || value.steps.length > 0 || value.root !== key) return null;
-    deps.push(key);
-  }
-  return deps;
 }
 
 /** In the order in which they are evaluated. */

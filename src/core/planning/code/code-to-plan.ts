@@ -1,6 +1,6 @@
 import type { Node } from 'oxc-parser';
 import { walk } from 'oxc-walker';
-import { bareNode, isErased, staticKey } from '../../capabilities/literal.ts';
+import { bareNode, isErased, staticKey } from '../../capabilities/bare-node.ts';
 import { parseProgram } from '../../structure/parse/parse-program.ts';
 import type { Plan } from '../../vocabulary/plan.ts';
 import { bindPattern, declaredIn } from './code-shapes.ts';

@@ -1,6 +1,6 @@
 import type { Node, Program } from 'oxc-parser';
 import { walk } from 'oxc-walker';
-import { bareNode, valueNode } from '../../capabilities/literal.ts';
+import { bareNode, valueNode } from '../../capabilities/bare-node.ts';
 import type { Names } from '../../capabilities/names.ts';
 
 /** Methods that change what they are called on. */
@@ -97,13 +97,12 @@ function changesIn(program: Program, names: Names, reaching: ReadonlySet<Node>):
       else if (node.type === 'UnaryExpression' && node.operator === 'delete') note(node.argument, node);
       else if (node.type === 'CallExpression') {
         const callee = bareNode(node.callee);
-        if (callee.type !== 'MemberExpression' || callee.computed) return;
-        if (callee.property.type === 'Identifier' && CHANGING.has(callee.property.name))
-          note(callee.object, node);
-        // Object.assign(target, …)
+        if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
+          return;
         const [target] = node.arguments;
-        const isAssign = callee.property.type === 'Identifier' && callee.property.name === 'assign';
-        if (isAssign && target) note(target, node);
+        if (CHANGING.has(callee.property.name)) note(callee.object, node);
+        // Object.assign(target, …)
+        if (callee.property.name === 'assign' && target) note(target, node);
       }
     },
   });

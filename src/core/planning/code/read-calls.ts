@@ -1,5 +1,5 @@
 import type { Node } from 'oxc-parser';
-import { bareNode, staticKey } from '../../capabilities/literal.ts';
+import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
 import { toolId } from '../../vocabulary/ids.ts';
 import type { TaskBody } from '../../vocabulary/plan.ts';
 import { PmlError } from '../../vocabulary/pml-error.ts';
@@ -7,7 +7,6 @@ import {
   bindPattern,
   childrenOf,
   declaredIn,
-  depsOf,
   type LoopBody,
   mappingOf,
   plainArguments,
@@ -300,4 +299,25 @@ export class CallReader {
 /** What a task is called that nobody gave a name. */
 function hintOf({ tool, capability }: TaskBody): string {
   return tool?.slice(tool.indexOf(':') + 1) ?? capability ?? 'code';
+}
+
+/** The tasks in `{ list, "read-it": readIt, ...(read === undefined ? {} : { read }) }`. */
+function depsOf(reading: PlanReading, node: Node): string[] | null {
+  if (node.type !== 'ObjectExpression') return null;
+  const deps: string[] = [];
+  for (const property of node.properties) {
+    if (property.type === 'SpreadElement') {
+      const choice = bareNode(property.argument);
+      const inner =
+        choice.type === 'ConditionalExpression' ? depsOf(reading, bareNode(choice.alternate)) : null;
+      if (!inner) return null;
+      deps.push(...inner);
+      continue;
+    }
+    const value = reading.valueOf(property.value);
+    const key = staticKey(property.key, property.computed);
+    if (value?.kind !== 'reference' || value.steps.length > 0 || value.root !== key) return null;
+    deps.push(key);
+  }
+  return deps;
 }

@@ -1,6 +1,7 @@
 import type { Node } from 'oxc-parser';
 import type { ScopeTrackerNode } from 'oxc-walker';
-import { bareNode, literalValue, staticKey } from '../../capabilities/literal.ts';
+import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
+import { literalValue } from '../../capabilities/literal.ts';
 import type { Names } from '../../capabilities/names.ts';
 import { COMPARISONS, type Condition } from '../../vocabulary/plan.ts';
 import { referencedTasks } from '../plan/references.ts';

@@ -1,4 +1,4 @@
-import { type ProgramCall, printProgram } from '../../capabilities/job-program.ts';
+import { type ProgramCall, printProgram } from '../../capabilities/print-program.ts';
 import type { Part, PartExample } from './part-miner.ts';
 
 /** A smaller routine that a larger one may call. */
