@@ -3,14 +3,21 @@ import { TINY_DIMENSION, tinyRun, tinyTools } from '../../../../test/support/tin
 import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
+import { decodeParams, encodeParams } from '../ranker/params-file.ts';
 import type { RankModel } from '../ranker/rank-model.ts';
 import type { RankBatch } from '../ranker/rank-term.ts';
 import { learnFrom, type TrainingExample, trainRanker } from '../ranker/train-ranker.ts';
-import { BINARY_LABELS, doneFeatures, NO, repeatFeatures, YES } from './binary-features.ts';
 import { rememberSequences } from './follow-statistics.ts';
-import { learnNext } from './learn-next.ts';
-import { nextFeatures, nextQuery } from './next-features.ts';
-import { createNextModel } from './next-model.ts';
+import { createNextModel, learnNext, loadNext, nextBlocks } from './learn-next.ts';
+import {
+  BINARY_LABELS,
+  doneFeatures,
+  NO,
+  nextFeatures,
+  nextQuery,
+  repeatFeatures,
+  YES,
+} from './next-features.ts';
 
 const SIZE = 7;
 /** Step of central differences in double precision. */
@@ -138,3 +145,18 @@ test('[NEXT-4] the same seed gives the same model', () => {
 function rounded(value: number): number {
   return Math.round(value * 1e9) / 1e9;
 }
+
+test('[LEARN-15] a predictor loads stored parameters of its shape bit by bit, and rejects another shape unchanged', () => {
+  const modelOf = (dimension: number, seed: number) =>
+    createNextModel(new WasmMultiplier(), dimension, createRandom(seed));
+  const numbersOf = (model: ReturnType<typeof modelOf>) => nextBlocks(model).map(({ values }) => [...values]);
+  const [written, read, other] = [modelOf(8, 1), modelOf(8, 2), modelOf(9, 3)];
+  const bytes = encodeParams({ embedding: 'tiny', dimension: 8, runs: 3 }, nextBlocks(written));
+  const { values } = decodeParams(bytes);
+  expect(numbersOf(read)).not.toEqual(numbersOf(written));
+  loadNext(values, read);
+  expect(numbersOf(read)).toEqual(numbersOf(written));
+  const before = numbersOf(other);
+  expect(() => loadNext(values, other)).toThrow(/cannot be read/);
+  expect(numbersOf(other)).toEqual(before);
+});
