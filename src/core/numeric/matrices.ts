@@ -82,6 +82,15 @@ export function logOdds(chance: number): number {
   return Math.log(chance / (1 - chance));
 }
 
+/** Probabilities in the ratio of their exponentials; without overflow. */
+export function softmax(logits: Floats): Float64Array {
+  let highest = Number.NEGATIVE_INFINITY;
+  for (const logit of logits) if (logit > highest) highest = logit;
+  const powers = Float64Array.from(logits, (logit) => Math.exp(logit - highest));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
+
 /** Scales a vector to length 1, in place; a vector of length 0 stays as it is. */
 export function normalise(vector: Float32Array): Float32Array {
   let squares = 0;

@@ -1,8 +1,8 @@
 import type { Node } from 'oxc-parser';
 import { type ScopeTrackerNode, walk } from 'oxc-walker';
 import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
-import { type CodeValue, memberOf, toArgument } from './code-value.ts';
 import type { PlanReading } from './plan-reading.ts';
+import { type CodeValue, memberOf, toArgument } from './read-value.ts';
 
 export interface LoopBody {
   /** One item, and its place. */

@@ -6,11 +6,10 @@ import { positionAt } from '../../structure/parse/source-position.ts';
 import type { Condition } from '../../vocabulary/plan.ts';
 import { referencedTasks } from '../plan/references.ts';
 import { usedTasks } from '../plan/validate-plan.ts';
-import { type CodeValue, toArgument } from './code-value.ts';
 import { conditionsOf, type DraftedTask, PlanDraft } from './plan-draft.ts';
 import { type PlanHelper, printKey, printMember } from './print-values.ts';
 import { ProgramCalls } from './program-calls.ts';
-import { readCondition, readValue } from './read-value.ts';
+import { type CodeValue, readCondition, readValue, toArgument } from './read-value.ts';
 
 /** Names that no task may have: they mean something else in references. */
 const ITEM_NAMES = ['item', 'index'];

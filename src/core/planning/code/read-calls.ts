@@ -11,11 +11,10 @@ import {
   mappingOf,
   plainArguments,
 } from './code-shapes.ts';
-import type { CodeValue } from './code-value.ts';
 import { conditionsOf, type DraftedTask, type Effect } from './plan-draft.ts';
 import type { PlanReading } from './plan-reading.ts';
 import { codeTaskOf, rootOf } from './program-calls.ts';
-import { isPromiseAll } from './read-value.ts';
+import { type CodeValue, isPromiseAll } from './read-value.ts';
 
 export type OnlyReads = (call: { readonly tool?: string; readonly capability?: string }) => boolean;
 type NewTask = Omit<DraftedTask, 'conditions'>;

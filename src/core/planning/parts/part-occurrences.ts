@@ -1,5 +1,4 @@
-import type { RememberedCall } from '../suggest/call-memory.ts';
-import { valuesOf } from '../suggest/earlier-values.ts';
+import { type RememberedCall, valuesOf } from '../suggest/call-memory.ts';
 
 const DEFAULTS = {
   /** Steps of a part. */

@@ -1,4 +1,4 @@
-import { type EarlierValue, originsOf, type PastCall, valueFrom } from './earlier-values.ts';
+import { type EarlierValue, originsOf, type PastCall, valueFrom } from './call-memory.ts';
 import {
   type AliasOf,
   learnAliases,

@@ -1,21 +1,19 @@
+import { type FollowStatistics, sequenceOf } from '../../learning/next/follow-statistics.ts';
+import type { LearnedNext } from '../../learning/next/learn-next.ts';
 import {
   BINARY_LABELS,
   chanceOfYes,
   doneFeatures,
+  nextFeatures,
+  nextQuery,
   repeatFeatures,
-} from '../../learning/next/binary-features.ts';
-import type { FollowStatistics } from '../../learning/next/follow-statistics.ts';
-import { sequenceOf } from '../../learning/next/follow-statistics.ts';
-import type { LearnedNext } from '../../learning/next/learn-next.ts';
-import { nextFeatures, nextQuery } from '../../learning/next/next-features.ts';
+} from '../../learning/next/next-features.ts';
 import type { IntentForms } from '../../learning/ranker/candidates.ts';
 import type { RankModel } from '../../learning/ranker/rank-model.ts';
-import type { Floats } from '../../numeric/matrices.ts';
+import { softmax } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
 
-const DEFAULTS = {
-  limit: 5,
-};
+const DEFAULTS = { limit: 5 };
 
 /** The answer that nothing is left to do, beside the ids of candidates. */
 export const DONE_NODE = 'done';
@@ -82,8 +80,7 @@ export function predictNext(
   const { chances, done, statistics } = scoreSteps(learned, intent, [before])[0]!;
   const best = new TopK(limit);
   for (const [place, chance] of chances.entries()) best.offer(place, (1 - done) * chance);
-  const last = before.at(-1);
-  const lastId = last === undefined ? undefined : candidates.ids[last];
+  const lastId = candidates.ids[before.at(-1) ?? -1];
   const answers: NextAnswer[] = best.sorted().map(({ row, score }) => ({
     node: candidates.ids[row]!,
     score,
@@ -110,12 +107,4 @@ function endReason(last: string, { ended, seen, ends }: FollowStatistics): strin
   if (ended > 0) return `${ended} of ${seen} runs with ${last} ended after it`;
   if (ends.usualSteps > 0) return `runs of similar intents take about ${Math.round(ends.usualSteps)} steps`;
   return 'no past run tells';
-}
-
-function softmax(logits: Floats): Float64Array {
-  let highest = Number.NEGATIVE_INFINITY;
-  for (const logit of logits) if (logit > highest) highest = logit;
-  const powers = Float64Array.from(logits, (logit) => Math.exp(logit - highest));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
 }

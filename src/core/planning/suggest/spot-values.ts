@@ -1,5 +1,5 @@
 import { quotedSpans } from '../../vocabulary/text.ts';
-import type { PastCall } from './earlier-values.ts';
+import type { PastCall } from './call-memory.ts';
 
 const DEFAULTS = {
   /** Past calls that had both, from which one may stand for the other, and how closely they must go together. */
