@@ -7,8 +7,7 @@ import type {
   Statement,
 } from 'oxc-parser';
 import type { Draft, DraftNode } from '../emit/draft.ts';
-import type { Flow, Frontier } from './flow.ts';
-import type { Changes, Memory } from './memory.ts';
+import type { Changes, Flow, Frontier, Memory } from './flow.ts';
 import type { Cell, FunctionValue, Value, Variables } from './value.ts';
 
 /**

@@ -1,8 +1,7 @@
 import type { Expression, Span } from 'oxc-parser';
 import type { DraftNode, Head } from '../emit/draft.ts';
 import type { Analysis, Probe } from './analysis.ts';
-import type { Exit, Frontier } from './flow.ts';
-import { type Changes, NO_CHANGES } from './memory.ts';
+import { type Changes, type Exit, type Frontier, NO_CHANGES } from './flow.ts';
 import { type Cell, isStable, NOTHING_KNOWN, sourcesOf, unknownFrom, type Value } from './value.ts';
 
 const DEFAULTS = {

@@ -25,9 +25,8 @@ import { decideOn, leaveFunction } from './branches.ts';
 import { evaluateClass } from './evaluate-class.ts';
 import { evaluateExpression } from './evaluate-expression.ts';
 import { executeLoop, executeSwitch, executeTry, isLoop } from './execute-control.ts';
-import { Flow } from './flow.ts';
+import { Flow, Memory } from './flow.ts';
 import { Invoker } from './invoke.ts';
-import { Memory } from './memory.ts';
 import { Scope } from './scope.ts';
 import {
   type Cell,

@@ -21,13 +21,13 @@ import { awaited, callPromise, waitingOf } from './call-promise.ts';
 import { instantiate } from './evaluate-class.ts';
 import { evaluateArguments, keyName } from './evaluate-literal.ts';
 import type { Exit } from './flow.ts';
-import type { PromiseValue } from './value.ts';
 import {
   type FunctionValue,
   join,
   NOTHING_KNOWN,
   objectsOf,
   objectValue,
+  type PromiseValue,
   reachOf,
   type UnknownValue,
   unknownFrom,

@@ -24,7 +24,7 @@ import {
   repeat,
   runBranch,
 } from './branches.ts';
-import { type Changes, NO_CHANGES } from './memory.ts';
+import { type Changes, NO_CHANGES } from './flow.ts';
 import { Scope } from './scope.ts';
 import { NOTHING_KNOWN, unknownFrom, type Value } from './value.ts';
 import { elementOf } from './value-members.ts';

@@ -3,8 +3,7 @@ import { type Analysis, type Arguments, type Frame, type Invocation, newFrame } 
 import { declareAs, hoist } from './assign.ts';
 import { leaveFunction } from './branches.ts';
 import { awaited } from './call-promise.ts';
-import type { Frontier, Place } from './flow.ts';
-import { type Changes, NO_CHANGES } from './memory.ts';
+import { type Changes, type Frontier, NO_CHANGES, type Place } from './flow.ts';
 import { Scope } from './scope.ts';
 import {
   type FunctionValue,

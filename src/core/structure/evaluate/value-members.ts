@@ -98,10 +98,8 @@ function memberOfObject(object: ObjectValue, key: string): Value {
   const cell = object.props.get(key);
   if (cell) return cell.value ?? UNDEFINED;
   if (object.isOpen) return unknownFrom(object.rest.value);
-  if (object.isArray) {
-    if (key === 'length') return unknownFrom(object);
-    if (INDEX.test(key)) return UNDEFINED;
-  }
+  if (object.isArray && key === 'length') return unknownFrom(object);
+  if (object.isArray && INDEX.test(key)) return UNDEFINED;
   // The object is closed, but it still has the methods of every object.
   return object.isArray || key in Object.prototype ? NOTHING_KNOWN : UNDEFINED;
 }
