@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ServerChanges } from '../engine/catalogue/accept-server.ts';
+import type { ServerChanges } from '../engine/catalogue/manage-servers.ts';
 import { operation } from './operation.ts';
 import { changeToWire, definitionChange } from './shapes/run.ts';
 
