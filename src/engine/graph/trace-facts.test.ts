@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { NodeId } from '../../core/vocabulary/ids.ts';
-import { operationId, toolId } from '../../core/vocabulary/ids.ts';
+import { type NodeId, operationId, toolId } from '../../core/vocabulary/ids.ts';
 import type { TraceEvent } from '../../core/vocabulary/trace-event.ts';
-import { callOrder } from './call-order.ts';
+import { callOrder } from './trace-facts.ts';
 
 const [READ, MAP] = [toolId('fs', 'read'), operationId('map')];
 

@@ -9,7 +9,7 @@ import {
 } from '../../core/vocabulary/execution-trace.ts';
 import { VISIBILITIES } from '../../core/vocabulary/principal.ts';
 import { ERROR_TYPES } from '../../core/vocabulary/trace-event.ts';
-import { callOrder } from '../../engine/graph/call-order.ts';
+import { callOrder } from '../../engine/graph/trace-facts.ts';
 import type { EpisodicEvent } from '../../engine/ports.ts';
 
 /** What a person said of a run. */
