@@ -1,6 +1,7 @@
 import type { DefinitionChange } from '../../core/policy/call-hash.ts';
 import type { PendingCall } from '../calls/approvals.ts';
 import type { Approval, Store, WorkflowRun } from '../ports.ts';
+import { AHEAD, shownState, storedStates } from '../workflow/task-state.ts';
 
 export { diffLines } from '../../core/policy/call-hash.ts';
 export type { DefinitionChange };
@@ -57,4 +58,22 @@ export async function recentRuns(
     })),
   );
   return [...waiting, ...asked].slice(0, limit);
+}
+
+/** The tasks of a run as callers see them. */
+export function shownTasks({ tasks }: Pick<WorkflowRun, 'tasks'>): WorkflowRun['tasks'] {
+  return Object.fromEntries(
+    storedStates(tasks)
+      .entries()
+      .map(([id, state]) => [id, shownState(state)]),
+  );
+}
+
+/** How many calls of a run were made ahead of their turn, and how many of those were used; nothing for none. */
+export function aheadIn({ tasks }: Pick<WorkflowRun, 'tasks'>): {
+  readonly ahead?: { readonly started: number; readonly used: number };
+} {
+  const calls = Object.entries(tasks).filter(([key]) => key.startsWith(AHEAD));
+  const used = calls.filter(([, state]) => (state as { used?: boolean }).used === true).length;
+  return calls.length === 0 ? {} : { ahead: { started: calls.length, used } };
 }

@@ -16,15 +16,10 @@ import {
   tapeOf,
 } from '../code/cassette.ts';
 import type { ActiveRuns } from '../workflow/active-runs.ts';
+import { createSlots } from '../workflow/active-runs.ts';
 import { runTasks } from '../workflow/drive-run.ts';
 import { executeWorkflow } from '../workflow/execute-workflow.ts';
-import {
-  createSlots,
-  type RunDriver,
-  type Step,
-  type TaskPast,
-  type ToldCall,
-} from '../workflow/run-driver.ts';
+import type { RunDriver, Step, TaskPast, ToldCall } from '../workflow/run-driver.ts';
 import type { Target } from '../workflow/targets.ts';
 import type { TaskResult, TaskState } from '../workflow/task-state.ts';
 import {

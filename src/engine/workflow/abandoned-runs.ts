@@ -1,7 +1,7 @@
 import type { RunScope } from '../runs/run-scope.ts';
 import type { ActiveRuns } from './active-runs.ts';
+import { createSlots } from './active-runs.ts';
 import { resumeRun } from './execute-workflow.ts';
-import { createSlots } from './run-driver.ts';
 
 const DEFAULTS = {
   /** Abandoned runs taken up at once. */

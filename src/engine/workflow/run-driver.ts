@@ -6,6 +6,7 @@ import type { JsonObject, RunLease, ToolResult, WorkflowRun } from '../ports.ts'
 import type { Run } from '../runs/run.ts';
 import type { RunScope } from '../runs/run-scope.ts';
 import type { Past } from '../runs/single-run.ts';
+import type { Slots } from './active-runs.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -91,34 +92,4 @@ export interface Speculation {
   learn(step: Step, args: JsonObject, value: unknown): void;
   /** The driver is done; unused results are dropped, unless the run continues when its agent says so. */
   close(goesOn: boolean): void;
-}
-
-/** No more at once than there are slots; in order of arrival. */
-interface Slots {
-  /** Answers what gives the slot back. */
-  take(): Promise<() => void>;
-  /** One could be taken without waiting. */
-  isFree(): boolean;
-}
-
-export function createSlots(count: number): Slots {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  const giveBack = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else free++;
-  };
-  return {
-    isFree: () => free > 0,
-    async take() {
-      if (free > 0) free--;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-      let isBack = false;
-      return () => {
-        if (!isBack) giveBack();
-        isBack = true;
-      };
-    },
-  };
 }

@@ -2,7 +2,7 @@ import type { WireGuest } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { ResumePoint } from '../code/program.ts';
-import type { JsonObject, WorkflowRun } from '../ports.ts';
+import type { JsonObject } from '../ports.ts';
 
 /** What a task carries along until it is over. */
 interface Carried {
@@ -95,24 +95,6 @@ export function itemKey(taskId: string, index: number): string {
 
 /** Keys of calls that ran ahead, beside those of tasks: no task can be called so. */
 export const AHEAD = '~';
-
-/** The tasks of a run as callers see them. */
-export function shownTasks({ tasks }: Pick<WorkflowRun, 'tasks'>): WorkflowRun['tasks'] {
-  return Object.fromEntries(
-    storedStates(tasks)
-      .entries()
-      .map(([id, state]) => [id, shownState(state)]),
-  );
-}
-
-/** How many calls of a run were made ahead of their turn, and how many of those were used; nothing for none. */
-export function aheadIn({ tasks }: Pick<WorkflowRun, 'tasks'>): {
-  readonly ahead?: { readonly started: number; readonly used: number };
-} {
-  const calls = Object.entries(tasks).filter(([key]) => key.startsWith(AHEAD));
-  const used = calls.filter(([, state]) => (state as { used?: boolean }).used === true).length;
-  return calls.length === 0 ? {} : { ahead: { started: calls.length, used } };
-}
 
 /** The states of a run that is kept. */
 export function storedStates(tasks: Readonly<Record<string, unknown>>): Map<string, TaskState> {

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { planToWire } from '../../core/vocabulary/plan-wire.ts';
 import type { ConsoleLine } from '../../engine/ports.ts';
 import {
+  aheadIn,
   type DefinitionChange,
   diffLines,
   type PendingRun,
   type ShownApproval,
+  shownTasks,
 } from '../../engine/runs/pending-runs.ts';
 import type { IntentRun, RunError, RunResult } from '../../engine/runs/run-service.ts';
-import { aheadIn, shownTasks } from '../../engine/workflow/task-state.ts';
 import { jsonObject } from '../fields.ts';
 import type { Immutable } from '../operation.ts';
 import { plan, planEdge, suggestion, suggestionToWire } from '../suggest.ts';
