@@ -10,14 +10,12 @@ export type * from './ports/graph-store.ts';
 export type * from './ports/learning.ts';
 /** Keys, usage, audit, logins. */
 export * from './ports/people-store.ts';
-/** Clock, log, event loop: the process itself. */
+/** Clock, log, event loop: the process itself, and the other gateways on its store. */
 export type * from './ports/process.ts';
 /** What runs programs, and what it is told and tells. */
 export type * from './ports/sandbox.ts';
 export type * from './ports/settings.ts';
 /** What else is stored. */
 export type * from './ports/store.ts';
-/** Other gateways on the same store. */
-export type * from './ports/team.ts';
 /** MCP servers. */
 export type * from './ports/upstream.ts';

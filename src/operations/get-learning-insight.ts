@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { insightToWire } from '../engine/learning/learning-insight.ts';
+import { insightToWire } from '../engine/learning/learning-service.ts';
 import { operation } from './operation.ts';
 
 /** What one part of the model contributed to the scores of correct tools. */

@@ -26,12 +26,7 @@ import type { WordIndex } from '../../core/retrieval/text-scores.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
-import {
-  readMetrics,
-  type StoredTraining,
-  storedTrainings,
-  type TrainingMetrics,
-} from './stored-trainings.ts';
+import { readMetrics, type StoredTraining, storedTrainings, type TrainingMetrics } from './stored-model.ts';
 
 /** Runs below which search serves alone and nothing is trained. */
 export const LEAST_RUNS = 10;

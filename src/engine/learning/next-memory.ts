@@ -1,15 +1,14 @@
 import { containedIn, type TypedGraph } from '../../core/graph/typed-graph.ts';
 import { type PastSequences, rememberSequences } from '../../core/learning/next/follow-statistics.ts';
-import { learnNext } from '../../core/learning/next/learn-next.ts';
 import {
   createNextModel,
+  learnNext,
   loadNext,
   NEXT_FORM,
   type NextModel,
   nextBlocks,
-} from '../../core/learning/next/next-model.ts';
-import type { Candidates, IntentForms } from '../../core/learning/ranker/candidates.ts';
-import { intentForms } from '../../core/learning/ranker/candidates.ts';
+} from '../../core/learning/next/learn-next.ts';
+import { type Candidates, type IntentForms, intentForms } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { WasmMultiplier } from '../../core/numeric/kernels.ts';

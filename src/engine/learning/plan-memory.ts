@@ -25,8 +25,7 @@ import type { EdgeType } from '../../core/vocabulary/edge.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Capability, Embedder } from '../ports.ts';
-import { createStoredModel, type StoredModel, type StoredModelPorts } from './stored-model.ts';
-import { storedParams } from './stored-trainings.ts';
+import { createStoredModel, type StoredModel, type StoredModelPorts, storedParams } from './stored-model.ts';
 import type { TakenOut } from './suggestion-log.ts';
 
 const DEFAULTS = {

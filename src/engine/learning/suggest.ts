@@ -4,9 +4,8 @@ import { capabilityHyperedges, containedUses, type Hyperedge } from '../../core/
 import type { GraphSnapshot } from '../../core/graph/snapshot.ts';
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { intentForms } from '../../core/learning/ranker/candidates.ts';
-import type { EarlierValue, PastCall } from '../../core/planning/suggest/earlier-values.ts';
-import type { FilledArgument } from '../../core/planning/suggest/fill-arguments.ts';
-import { fillArguments } from '../../core/planning/suggest/fill-arguments.ts';
+import type { EarlierValue, PastCall } from '../../core/planning/suggest/call-memory.ts';
+import { type FilledArgument, fillArguments } from '../../core/planning/suggest/fill-arguments.ts';
 import type { ParameterSlot, PlanSketch, SketchedTask } from '../../core/planning/suggest/plan-sketch.ts';
 import { DONE_NODE } from '../../core/planning/suggest/predict-next.ts';
 import { type CoveringCapability, suggestPlan } from '../../core/planning/suggest/suggest-plan.ts';

@@ -1,5 +1,4 @@
-import type { KeyScope, UsageLimit, UsageSpan, UsageUnit } from '../../core/vocabulary/key-scope.ts';
-import type { KeyRole } from '../../core/vocabulary/principal.ts';
+import type { KeyRole, KeyScope, UsageLimit, UsageSpan, UsageUnit } from '../../core/vocabulary/principal.ts';
 
 /** A key as it is kept: by its hash, never as it was shown to its creator. */
 export interface ApiKey {

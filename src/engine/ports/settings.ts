@@ -1,8 +1,7 @@
 import type { AlphaKind } from '../../core/graph/relatedness.ts';
 import type { ModelChoice } from '../../core/learning/ranker/model-choice.ts';
 import type { PermissionRules } from '../../core/policy/decide.ts';
-import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
-import type { Visibility } from '../../core/vocabulary/principal.ts';
+import type { KeyScope, Visibility } from '../../core/vocabulary/principal.ts';
 /** The configuration after expansion, defaults and validation: what the rest of PML reads. */
 export interface Settings {
   /** File the settings came from; null when there was none and defaults apply. */

@@ -6,14 +6,13 @@ import type {
   RunVerdict,
 } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
-import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
-import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
+import type { KeyScope, Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { CallStore } from './calls.ts';
 import type { GraphStore, RollupStore } from './graph-store.ts';
 import type { SuggestionStore } from './learning.ts';
 import type { AuditStore, KeyStore, OAuthStore, UsageStore } from './people-store.ts';
-import type { CallStore } from './calls.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 /**
  * The memory. A method that resolved has committed: what it wrote survives `kill -9`.
