@@ -14,7 +14,7 @@ import { invocationToWire } from '../../src/core/vocabulary/execution-trace.ts';
 import { toWire } from '../../src/core/vocabulary/trace-event.ts';
 import { createProgramCache } from '../../src/engine/code/program.ts';
 import { traceFacts } from '../../src/engine/graph/trace-facts.ts';
-import type { TrainingMetrics } from '../../src/engine/learning/stored-trainings.ts';
+import type { TrainingMetrics } from '../../src/engine/learning/stored-model.ts';
 import type { StoredGraph } from '../../src/engine/ports.ts';
 import type { MadeUpRun, MadeUpTeam } from './made-up-team.ts';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type KeyScope, LANES, USAGE_SPANS, USAGE_UNITS } from '../core/vocabulary/key-scope.ts';
-import { KEY_ROLES } from '../core/vocabulary/principal.ts';
+import { KEY_ROLES, type KeyScope, LANES, USAGE_SPANS, USAGE_UNITS } from '../core/vocabulary/principal.ts';
 import type { ApiKey, UsageWindow } from '../engine/ports.ts';
 import { operation } from './operation.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { FULL_SCOPE } from '../../src/core/vocabulary/key-scope.ts';
+import { FULL_SCOPE } from '../../src/core/vocabulary/principal.ts';
 import type { ApiKey, OAuthRecord, Store } from '../../src/engine/ports.ts';
 import { sampleApproval, sampleRun, sampleTrace } from '../support/samples.ts';
 import { conflict } from './store-conflict.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FULL_SCOPE } from '../../src/core/vocabulary/key-scope.ts';
+import { FULL_SCOPE } from '../../src/core/vocabulary/principal.ts';
 import { peopleGateway } from '../support/people-gateway.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { tool } from '../support/test-gateway.ts';

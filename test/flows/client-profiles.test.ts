@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { FULL_SCOPE } from '../../src/core/vocabulary/key-scope.ts';
+import { FULL_SCOPE } from '../../src/core/vocabulary/principal.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
 import { peopleGateway } from '../support/people-gateway.ts';

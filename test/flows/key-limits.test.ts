@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { FULL_SCOPE, type KeyScope, type UsageLimit } from '../../src/core/vocabulary/key-scope.ts';
-import type { Principal } from '../../src/core/vocabulary/principal.ts';
+import {
+  FULL_SCOPE,
+  type KeyScope,
+  type Principal,
+  type UsageLimit,
+} from '../../src/core/vocabulary/principal.ts';
 import type { Caller } from '../../src/engine/gateway.ts';
 import type { JsonObject, Store } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';

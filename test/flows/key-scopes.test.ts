@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { FULL_SCOPE, type KeyScope } from '../../src/core/vocabulary/key-scope.ts';
+import { FULL_SCOPE, type KeyScope } from '../../src/core/vocabulary/principal.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import type { MemoryServer, MemoryTool } from '../memory/upstream-server.ts';
 import { OWNER_TOKEN } from '../support/http-gateway.ts';

@@ -1,8 +1,7 @@
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { SKILLS_EXTENSION_ID, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 import { expect, test } from 'vitest';
-import type { KeyScope } from '../../src/core/vocabulary/key-scope.ts';
-import type { Principal } from '../../src/core/vocabulary/principal.ts';
+import type { KeyScope, Principal } from '../../src/core/vocabulary/principal.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import { MemoryRpcError, type MemoryServer } from '../memory/upstream-server.ts';
 import {

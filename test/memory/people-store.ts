@@ -1,5 +1,5 @@
-import { USAGE_SPANS, type UsageSpan } from '../../src/core/vocabulary/key-scope.ts';
 import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
+import { USAGE_SPANS, type UsageSpan } from '../../src/core/vocabulary/principal.ts';
 import {
   type ApiKey,
   type AuditEntry,

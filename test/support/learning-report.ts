@@ -1,5 +1,4 @@
-import type { LearningInsight } from '../../src/engine/learning/learning-insight.ts';
-import type { LearningReport } from '../../src/engine/learning/learning-service.ts';
+import type { LearningInsight, LearningReport } from '../../src/engine/learning/learning-service.ts';
 
 /** The report of a gateway that has been trained once and whose gate is open. */
 export function sampleLearningReport(over: Partial<LearningReport> = {}): LearningReport {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { treeOf } from '../../../test/architecture/tree-of.ts';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
-import { FULL_SCOPE } from '../../core/vocabulary/key-scope.ts';
+import { FULL_SCOPE } from '../../core/vocabulary/principal.ts';
 import { dataDir } from './find-config.ts';
 import { distrustConfig, loadSettings, trustConfig } from './load-settings.ts';
 import { DEFAULTS } from './schema.ts';

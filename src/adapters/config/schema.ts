@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ALPHA_KINDS } from '../../core/graph/relatedness.ts';
 import { OPTIONAL_TERMS } from '../../core/learning/ranker/model-choice.ts';
 import { LEAST_CONFIDENCE, PROFILES } from '../../core/policy/decide.ts';
-import { FULL_SCOPE, LANES } from '../../core/vocabulary/key-scope.ts';
+import { FULL_SCOPE, LANES } from '../../core/vocabulary/principal.ts';
 import { auth, httpUrl, oauth, safeUrl, text } from './access-schema.ts';
 
 /** Every default of the configuration, as in the published JSON Schema. */

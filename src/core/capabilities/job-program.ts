@@ -3,8 +3,7 @@ import { type JobStep, jobEvents, jobValueFlow } from '../tracing/jobs.ts';
 import type { ExecutionTrace } from '../vocabulary/execution-trace.ts';
 import { kindOf, type ToolId } from '../vocabulary/ids.ts';
 import { isJsonObject } from '../vocabulary/read-wire.ts';
-import type { ProgramCall } from './print-program.ts';
-import { printProgram } from './print-program.ts';
+import { type ProgramCall, printProgram } from './print-program.ts';
 
 const DEFAULTS = {
   /** A single call needs no program. */

@@ -1,5 +1,4 @@
-import type { ToolId } from '../vocabulary/ids.ts';
-import { splitToolId } from '../vocabulary/ids.ts';
+import { splitToolId, type ToolId } from '../vocabulary/ids.ts';
 import { isJsonObject } from '../vocabulary/read-wire.ts';
 
 /** A call of a program that is written. */

@@ -8,9 +8,8 @@ import {
   withAnswered,
 } from '../../core/policy/repeated-calls.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
-import type { UsageLimit, UsageUnit } from '../../core/vocabulary/key-scope.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Principal } from '../../core/vocabulary/principal.ts';
+import type { Principal, UsageLimit, UsageUnit } from '../../core/vocabulary/principal.ts';
 import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import { estimateTokens } from '../../core/vocabulary/text.ts';
 import type { Caller } from '../caller.ts';

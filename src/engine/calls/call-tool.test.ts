@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { toolId } from '../../core/vocabulary/ids.ts';
-import { FULL_SCOPE } from '../../core/vocabulary/key-scope.ts';
-import type { Principal } from '../../core/vocabulary/principal.ts';
+import { FULL_SCOPE, type Principal } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../caller.ts';
 import { type CallScope, callTool, toolValue } from './call-tool.ts';
 

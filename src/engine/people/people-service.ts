@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { KeyScope } from '../../core/vocabulary/key-scope.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { KEY_PREFIX, type KeyRole } from '../../core/vocabulary/principal.ts';
+import { KEY_PREFIX, type KeyRole, type KeyScope } from '../../core/vocabulary/principal.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { ApiKey, AuditEntry, AuditQuery, Clock, Store, UsageWindow } from '../ports.ts';
 import { revokeStanding, type StandingApproval, standing } from './standing-approvals.ts';

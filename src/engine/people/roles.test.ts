@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toolId } from '../../core/vocabulary/ids.ts';
-import { FULL_SCOPE, type KeyScope } from '../../core/vocabulary/key-scope.ts';
+import { FULL_SCOPE, type KeyScope } from '../../core/vocabulary/principal.ts';
 import { hidesTools, limitsOf, loopsOf, mayReach, mayUseTool, narrowed } from './roles.ts';
 
 const only = (allow: readonly string[], deny: readonly string[] = []): KeyScope => ({

@@ -1,8 +1,15 @@
 import { matchesAny, matchesAnyCase, matchesGlob } from '../../core/policy/decide.ts';
 import { splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
-import type { KeyScope, Lane, ScopeRules, UsageLimit } from '../../core/vocabulary/key-scope.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import type { Ownership, Principal, Role } from '../../core/vocabulary/principal.ts';
+import type {
+  KeyScope,
+  Lane,
+  Ownership,
+  Principal,
+  Role,
+  ScopeRules,
+  UsageLimit,
+} from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../caller.ts';
 import type { Settings, WorkflowRun } from '../ports.ts';
 

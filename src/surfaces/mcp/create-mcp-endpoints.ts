@@ -6,8 +6,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
-import type { Lane } from '../../core/vocabulary/key-scope.ts';
-import type { Principal } from '../../core/vocabulary/principal.ts';
+import type { Lane, Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import { asClient, mayReach } from '../../engine/people/roles.ts';
 import type { Audience, JsonObject, Logger, UpstreamEvent } from '../../engine/ports.ts';

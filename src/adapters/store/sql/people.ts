@@ -1,11 +1,11 @@
 import { type Kysely, type Selectable, sql, type Updateable } from 'kysely';
 import {
+  type KeyRole,
   type KeyScope,
   USAGE_SPANS,
   type UsageLimit,
   type UsageSpan,
-} from '../../../core/vocabulary/key-scope.ts';
-import type { KeyRole } from '../../../core/vocabulary/principal.ts';
+} from '../../../core/vocabulary/principal.ts';
 import {
   type ApiKey,
   type AuditAction,

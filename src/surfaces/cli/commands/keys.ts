@@ -1,17 +1,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import {
+  KEY_ROLES,
+  type KeyRole,
   LANES,
   type Lane,
   USAGE_SPANS,
   USAGE_UNITS,
   type UsageLimit,
-} from '../../../core/vocabulary/key-scope.ts';
-import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { KEY_ROLES, type KeyRole } from '../../../core/vocabulary/principal.ts';
+} from '../../../core/vocabulary/principal.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
-import type { CommandModule } from '../command.ts';
-import { columns } from '../command.ts';
+import { type CommandModule, columns } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
