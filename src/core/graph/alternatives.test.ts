@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { capabilityNode } from '../vocabulary/ids.ts';
-import { alternativeEdges } from './alternatives.ts';
+import { alternativeEdges } from './related-nodes.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 const [one, two, three] = [1, 2, 3].map((i) => capabilityNode(`00000000-0000-4000-8000-00000000000${i}`)) as [

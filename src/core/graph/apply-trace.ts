@@ -3,8 +3,9 @@ import type { ValueFlow } from '../tracing/value-flow.ts';
 import { compareEdges, type EdgeType } from '../vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
-import type { GraphChanges, GraphEdge, NodePair, NodeStatistics, PathPair } from './graph-edge.ts';
+import type { GraphChanges, GraphEdge, NodePair, NodeStatistics } from './graph-edge.ts';
 import type { NodeSighting, TypedGraph } from './typed-graph.ts';
+import type { PathPair } from './value-paths.ts';
 
 const DEFAULTS = {
   /** Most direct predecessors of one call, those that ended last, so that two wide layers stay linear. */

@@ -3,11 +3,10 @@ import { node } from '../../../test/support/random-graph.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
 import { communities, spectralClusters } from './clusters.ts';
 import { hypergraphPageRank } from './hypergraph.ts';
-import { capabilityHyperedges, containedUses, Hyperpaths } from './hyperpaths.ts';
+import { capabilityHyperedges, containedUses, Hyperpaths, shortestPath } from './hyperpaths.ts';
 import { pageRank } from './page-rank.ts';
 import { neighbours } from './related-nodes.ts';
 import { localAlpha, relatednessOf } from './relatedness.ts';
-import { shortestPath } from './shortest-path.ts';
 import { graphStats, TypedGraph } from './typed-graph.ts';
 
 /** Every query of a graph about two nodes. */

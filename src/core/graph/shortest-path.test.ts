@@ -6,7 +6,7 @@ import { node, randomGraph } from '../../../test/support/random-graph.ts';
 import { createRandom } from '../numeric/random.ts';
 import { toolId } from '../vocabulary/ids.ts';
 import { ORDER_BEARING } from './graph-edge.ts';
-import { shortestPath } from './shortest-path.ts';
+import { shortestPath } from './hyperpaths.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 describe('[GRAPH-11] shortest path', () => {

@@ -6,16 +6,9 @@ import {
   type EdgeType,
 } from '../vocabulary/edge.ts';
 import { kindOf, type NodeId, type NodeKind } from '../vocabulary/ids.ts';
-import {
-  countPaths,
-  fadedWeight,
-  type GraphEdge,
-  type NodePair,
-  type NodeStatistics,
-  type PathPair,
-  sourceOf,
-} from './graph-edge.ts';
+import { fadedWeight, type GraphEdge, type NodePair, type NodeStatistics, sourceOf } from './graph-edge.ts';
 import { GraphSnapshot, type NodeOrder, orderNodes } from './snapshot.ts';
+import { countPaths, type PathPair } from './value-paths.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 

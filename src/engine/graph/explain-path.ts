@@ -1,6 +1,5 @@
 import { type GraphEdge, ORDER_BEARING } from '../../core/graph/graph-edge.ts';
-import { Hyperpaths } from '../../core/graph/hyperpaths.ts';
-import { type PathStep, shortestPath } from '../../core/graph/shortest-path.ts';
+import { Hyperpaths, type PathStep, shortestPath } from '../../core/graph/hyperpaths.ts';
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { EdgeType } from '../../core/vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';

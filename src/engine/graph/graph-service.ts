@@ -1,6 +1,5 @@
-import { alternativeEdges } from '../../core/graph/alternatives.ts';
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
-import { type Relation, relatedNodes } from '../../core/graph/related-nodes.ts';
+import { alternativeEdges, type Relation, relatedNodes } from '../../core/graph/related-nodes.ts';
 import { nearestName } from '../../core/retrieval/words.ts';
 import { compareEdges } from '../../core/vocabulary/edge.ts';
 import {

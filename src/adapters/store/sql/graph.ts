@@ -1,5 +1,6 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { GraphEdge, NodeStatistics, ValuePath } from '../../../core/graph/graph-edge.ts';
+import type { GraphEdge, NodeStatistics } from '../../../core/graph/graph-edge.ts';
+import type { ValuePath } from '../../../core/graph/value-paths.ts';
 import { compareEdges, type EdgeSource, type EdgeType } from '../../../core/vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../../../core/vocabulary/ids.ts';
 import type { EdgeKey, GraphPosition, GraphStore, StoredGraph } from '../../../engine/ports.ts';

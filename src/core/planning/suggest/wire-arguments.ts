@@ -1,5 +1,5 @@
-import type { ValuePath } from '../../graph/graph-edge.ts';
 import type { TypedGraph } from '../../graph/typed-graph.ts';
+import type { ValuePath } from '../../graph/value-paths.ts';
 import type { Plan, PlanInput, Task } from '../../vocabulary/plan.ts';
 import { isReference, referencedTasks } from '../plan/references.ts';
 import { layersOf } from '../plan/validate-plan.ts';
