@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
+import { StripMatrix } from './kernels.ts';
 import { createRandom } from './random.ts';
-import { StripMatrix } from './strip-matrix.ts';
 import { RowMatrix } from './top-k.ts';
 
 test('[NUM-8] the greatest dot product of each row with several queries agrees with single queries', () => {

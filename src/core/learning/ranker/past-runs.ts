@@ -1,5 +1,5 @@
+import { StripMatrix } from '../../numeric/kernels.ts';
 import { dot, rowOf } from '../../numeric/matrices.ts';
-import { StripMatrix } from '../../numeric/strip-matrix.ts';
 import { RowMatrix, TopK } from '../../numeric/top-k.ts';
 import { type Bm25Index, createBm25 } from '../../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
