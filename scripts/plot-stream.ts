@@ -4,7 +4,7 @@
  *   node scripts/plot-stream.ts REPORT.json… > docs/images/stream.svg
  */
 import { readFile } from 'node:fs/promises';
-import type { StreamReport, StreamWindow } from '../src/core/vocabulary/evaluation-report.ts';
+import type { StreamReport, StreamWindow } from '../src/core/vocabulary/stream-report.ts';
 
 const SIZE = { width: 210, height: 130, left: 34, top: 28, gap: 18, bottom: 44 };
 /** Best and worst F1 that are drawn. */

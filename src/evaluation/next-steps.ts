@@ -7,9 +7,8 @@ import { nearestVotes } from '../core/retrieval/past-intents.ts';
 import { lexicalScores, type SearchWeights } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
-import { intentVectors, type PastEvidence, pastEvidence, pastRuns } from './past-runs.ts';
 import { candidatesOf, driven, formsOf, runOf } from './rank-by-model.ts';
-import type { Workbench } from './workbench.ts';
+import { intentVectors, type PastEvidence, pastEvidence, pastRuns, type Workbench } from './workbench.ts';
 
 const DEFAULTS = {
   /** Number of moments on which the weights are fitted. */

@@ -4,8 +4,14 @@ import type { Random } from '../core/numeric/random.ts';
 import { lexicalScores } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
-import { intentVectors, type PastEvidence, type PastRuns, pastEvidence, pastRuns } from './past-runs.ts';
-import type { Workbench } from './workbench.ts';
+import {
+  intentVectors,
+  type PastEvidence,
+  type PastRuns,
+  pastEvidence,
+  pastRuns,
+  type Workbench,
+} from './workbench.ts';
 
 /** Training data of a bilinear score: unit vectors of intents, and their correct tools. */
 interface BilinearExample {

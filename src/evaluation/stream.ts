@@ -1,13 +1,9 @@
 import { mean, ranksOf } from '../core/learning/gate/metrics.ts';
 import { createRandom, type Random } from '../core/numeric/random.ts';
 import { words } from '../core/retrieval/words.ts';
-import {
-  STREAM_WINDOWS,
-  type StreamReport,
-  type StreamWindow,
-} from '../core/vocabulary/evaluation-report.ts';
 import { isServerName, type ToolId, toolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
+import { STREAM_WINDOWS, type StreamReport, type StreamWindow } from '../core/vocabulary/stream-report.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import { scoreTools } from '../engine/catalogue/search.ts';
 import type { Gateway } from '../engine/gateway.ts';

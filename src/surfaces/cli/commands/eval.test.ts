@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../../../../test/support/command-line.ts';
-import type { EvaluationReport, StreamReport } from '../../../core/vocabulary/evaluation-report.ts';
+import type { EvaluationReport } from '../../../core/vocabulary/evaluation-report.ts';
+import type { StreamReport } from '../../../core/vocabulary/stream-report.ts';
 import type { EvaluateOptions, StreamOptions } from '../system.ts';
 
 const figures = { mrr: 0.5, hit1: 0.25, hit3: 0.75, recall5: 0.6, ndcg10: 0.55 };

@@ -7,11 +7,10 @@ import {
   PROTOCOLS,
   type Protocol,
   type RankingFigures,
-  type StreamReport,
 } from '../../../core/vocabulary/evaluation-report.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { CommandModule, Terminal } from '../command.ts';
-import { columns } from '../command.ts';
+import type { StreamReport } from '../../../core/vocabulary/stream-report.ts';
+import { type CommandModule, columns, type Terminal } from '../command.ts';
 import type { EvaluateOptions } from '../system.ts';
 
 interface Options extends Omit<EvaluateOptions, 'protocol'> {
