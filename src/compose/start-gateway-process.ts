@@ -18,7 +18,7 @@ import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import { openingGateway } from '../engine/opening-gateway.ts';
-import { createKeyRing } from '../engine/people/people-service.ts';
+import { createKeyRing } from '../engine/people/key-ring.ts';
 import { asAgent } from '../engine/people/roles.ts';
 import type { LoopWatch } from '../engine/ports/process.ts';
 import type {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { KeyRole } from '../../src/core/vocabulary/principal.ts';
-import { createKeyRing } from '../../src/engine/people/people-service.ts';
+import { createKeyRing } from '../../src/engine/people/key-ring.ts';
 import type { OAuthSettings, ServerSettings, Store } from '../../src/engine/ports.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { createApp } from '../../src/surfaces/http/create-app.ts';

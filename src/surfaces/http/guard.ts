@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { LRUCache } from 'lru-cache';
 import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
 import { KEY_PREFIX, type Principal } from '../../core/vocabulary/principal.ts';
-import type { KeyRing } from '../../engine/people/people-service.ts';
+import type { KeyRing } from '../../engine/people/key-ring.ts';
 import { isRestricted, may, type Right } from '../../engine/people/roles.ts';
 import type { ApiKey } from '../../engine/ports.ts';
 import type { FairShare } from './fair-share.ts';

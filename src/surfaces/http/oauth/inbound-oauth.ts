@@ -11,7 +11,7 @@ import type { Context, Hono } from 'hono';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
-import type { KeyRing } from '../../../engine/people/people-service.ts';
+import type { KeyRing } from '../../../engine/people/key-ring.ts';
 import { asAgent, may } from '../../../engine/people/roles.ts';
 import type { Logger, OAuthSettings } from '../../../engine/ports.ts';
 import { type Access, countFailures, type Failures, refuse, type TokenCheck, tooMany } from '../guard.ts';
