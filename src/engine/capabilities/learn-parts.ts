@@ -7,7 +7,7 @@ import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { rememberedRun } from '../learning/learnable-run.ts';
+import { rememberedRun } from '../learning/remembered-run.ts';
 import type { Capability } from '../ports.ts';
 import { type CapabilityRegistry, isUnlisted } from './capability-registry.ts';
 import { hashFor } from './capability-sharing.ts';

@@ -20,7 +20,7 @@ import { isJsonObject } from '../../core/vocabulary/read-wire.ts';
 import type { Caller } from '../caller.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type Difference, type TapedCall, tapeOf } from '../code/cassette.ts';
-import { rememberedCall } from '../learning/learnable-run.ts';
+import { rememberedCall } from '../learning/remembered-run.ts';
 import type { Capability, CapabilityProof, JsonObject, Settings } from '../ports.ts';
 import { play, type Recording, recordingOf } from '../runs/replay-run.ts';
 import { ofOneRun } from '../runs/run.ts';

@@ -13,10 +13,11 @@ import type { FlowPorts } from '../flow-ports.ts';
 import type { Capability, Embedder, RecalledRun } from '../ports.ts';
 import { createJobs } from '../traces/jobs.ts';
 import { watchJobs } from '../traces/watch-jobs.ts';
-import { joinedRun, learnableJob, learnableRun, learnableTrace, rememberedRun } from './learnable-run.ts';
+import { joinedRun, learnableJob, learnableRun, learnableTrace } from './learnable-run.ts';
 import { createLearningService, type LearningService } from './learning-service.ts';
 import { createLiveRanker, type LiveRanker } from './live-ranker.ts';
 import { capabilityEntries, toolEntries } from './plan-memory.ts';
+import { rememberedRun } from './remembered-run.ts';
 import { createSuccessWatch, type RunRisk, type SuccessWatch } from './success-watch.ts';
 
 const DEFAULTS = {

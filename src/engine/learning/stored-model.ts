@@ -266,7 +266,7 @@ export interface TrainingMetrics {
   readonly seconds: number;
 }
 
-export const NOTHING: TrainingMetrics = {
+const NOTHING: TrainingMetrics = {
   runs: 0,
   seen: 0,
   gate: CLOSED_GATE,
