@@ -1,4 +1,4 @@
-import type { SourcePosition } from '../../core/structure/parse/source-position.ts';
+import type { SourcePosition } from '../../core/structure/parse/parse-program.ts';
 import { classifyError } from '../../core/tracing/recorder.ts';
 import type { ErrorCode } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';

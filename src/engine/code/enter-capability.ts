@@ -1,6 +1,6 @@
 import { applyDefaults, checkArguments } from '../../core/capabilities/validate-arguments.ts';
 import type { PreparedProgram } from '../../core/structure/emit/prepare-program.ts';
-import type { SourcePosition } from '../../core/structure/parse/source-position.ts';
+import type { SourcePosition } from '../../core/structure/parse/parse-program.ts';
 import type { OpenCall } from '../../core/tracing/recorder.ts';
 import { capabilityNode } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';

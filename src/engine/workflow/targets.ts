@@ -1,14 +1,7 @@
 import type { TaskTarget } from '../../core/planning/plan/validate-plan.ts';
-import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
-import { OPERATIONS } from '../../core/structure/evaluate/call-operation.ts';
-import {
-  CODE_TASK,
-  capabilityNode,
-  type NodeId,
-  type OperationId,
-  operationId,
-  toolId,
-} from '../../core/vocabulary/ids.ts';
+import { callsNothing, type StaticStructure } from '../../core/structure/emit/static-structure.ts';
+import { namedTask } from '../../core/structure/evaluate/call-operation.ts';
+import { CODE_TASK, capabilityNode, type NodeId, toolId } from '../../core/vocabulary/ids.ts';
 import type { Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice } from '../../core/vocabulary/tool-definition.ts';
@@ -95,15 +88,6 @@ async function codeTarget(scope: RunScope, code: string, name: string | undefine
     mayRunAhead: false,
     problems: problem ? [`cannot run: ${problem.message}`] : [],
   };
-}
-
-/** A task called `filter` does something of its own, not what `code:filter` does in every program. */
-function namedTask(name: string): OperationId {
-  return operationId(OPERATIONS.some((known) => known === name) ? `task.${name}` : name);
-}
-
-function callsNothing({ nodes, unresolved }: StaticStructure): boolean {
-  return unresolved.length === 0 && !nodes.some(({ type }) => type === 'task' || type === 'capability');
 }
 
 /** By what a program's text says it calls: nothing, or only what may be called twice. */

@@ -1,4 +1,4 @@
-import { LineIndex } from '../parse/source-position.ts';
+import { LineIndex } from '../parse/parse-program.ts';
 import type {
   Binding,
   CallArguments,

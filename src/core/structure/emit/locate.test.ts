@@ -1,7 +1,7 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { expect, test } from 'vitest';
 import { compile, placeOf, runInVm } from '../../../../test/support/guest-in-vm.ts';
-import { LineIndex, type SourcePosition } from '../parse/source-position.ts';
+import { LineIndex, type SourcePosition } from '../parse/parse-program.ts';
 import { prepareProgram } from './prepare-program.ts';
 
 const GIVEN = { args: { list: [{ name: 'a' }], none: null } };

@@ -2,8 +2,13 @@ import { TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 import { transformSync } from 'oxc-transform';
 import type { ErrorShape } from '../../vocabulary/pml-error.ts';
 import { type BuiltStructure, buildStructure } from '../evaluate/build-structure.ts';
-import { type ParsedProgram, parseProgram, promiseAtEnd } from '../parse/parse-program.ts';
-import { LineIndex, type SourcePosition } from '../parse/source-position.ts';
+import {
+  LineIndex,
+  type ParsedProgram,
+  parseProgram,
+  promiseAtEnd,
+  type SourcePosition,
+} from '../parse/parse-program.ts';
 import { StructureTooLarge } from './draft.ts';
 import { applyEdits, type Edit, type EditedText, type HookNames, instrument } from './instrument.ts';
 import type { StaticStructure } from './static-structure.ts';

@@ -1,5 +1,5 @@
 import type { OperationId, ToolId } from '../../vocabulary/ids.ts';
-import type { SourcePosition } from '../parse/source-position.ts';
+import type { SourcePosition } from '../parse/parse-program.ts';
 
 /**
  * What a program can do, derived from its text alone. Plain data: it is stored with a capability.
@@ -77,4 +77,8 @@ export interface UnresolvedCall {
   readonly text: string;
   readonly at: SourcePosition;
   readonly reason: string;
+}
+
+export function callsNothing({ nodes, unresolved }: StaticStructure): boolean {
+  return unresolved.length === 0 && !nodes.some(({ type }) => type === 'task' || type === 'capability');
 }

@@ -1,4 +1,5 @@
 import type {
+  Argument,
   CallExpression,
   ChainExpression,
   Expression,
@@ -8,7 +9,15 @@ import type {
 } from 'oxc-parser';
 import type { Draft, DraftNode } from '../emit/draft.ts';
 import type { Changes, Flow, Frontier, Memory } from './flow.ts';
-import type { Cell, FunctionValue, Value, Variables } from './value.ts';
+import {
+  type Cell,
+  type FunctionValue,
+  isListed,
+  NOTHING_KNOWN,
+  unknownFrom,
+  type Value,
+  type Variables,
+} from './value.ts';
 
 /**
  * Abstract interpretation: walks through the program as if it ran, with what is known about its values. The
@@ -158,4 +167,30 @@ export function noteChain(
     isFixed ||= link.optional && link.callee.type !== 'Identifier';
     if (!chains.has(link)) chains.set(link, { chain, isFixed });
   }
+}
+
+export function evaluateArguments(a: Analysis, nodes: readonly Argument[]): Arguments {
+  const values: Value[] = [];
+  const texts: Expression[] = [];
+  let more: Value | null = null;
+  for (const node of nodes) {
+    if (node.type !== 'SpreadElement') {
+      const value = a.evaluate(node);
+      if (more) more = unknownFrom(more, value);
+      else {
+        values.push(value);
+        texts.push(node);
+      }
+      continue;
+    }
+    const spread = a.evaluate(node.argument);
+    if (more || !isListed(spread)) more = unknownFrom(more, spread);
+    else {
+      for (const cell of spread.props.values()) {
+        values.push(cell.value ?? NOTHING_KNOWN);
+        texts.push(node.argument);
+      }
+    }
+  }
+  return { values, more, texts };
 }

@@ -12,9 +12,10 @@ import type {
   Statement,
 } from 'oxc-parser';
 import type { Analysis } from './analysis.ts';
-import { isListed, keyName } from './evaluate-literal.ts';
+import { keyName } from './evaluate-literal.ts';
 import {
   type Cell,
+  isListed,
   join,
   NOTHING_KNOWN,
   type ObjectValue,

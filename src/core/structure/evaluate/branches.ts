@@ -2,12 +2,7 @@ import type { Expression, Span } from 'oxc-parser';
 import type { DraftNode, Head } from '../emit/draft.ts';
 import type { Analysis, Probe } from './analysis.ts';
 import { type Changes, type Exit, type Frontier, NO_CHANGES } from './flow.ts';
-import { type Cell, isStable, NOTHING_KNOWN, sourcesOf, unknownFrom, type Value } from './value.ts';
-
-const DEFAULTS = {
-  /** Rounds after which every value that still changes becomes unknown. */
-  maxRounds: 4,
-};
+import { sourcesOf, type Value } from './value.ts';
 
 export interface Branch {
   readonly head: Head;
@@ -94,53 +89,6 @@ export function provide(a: Analysis, to: DraftNode, value: Value, argument?: str
   for (const from of sourcesOf(value)) {
     a.draft.connect(from, to, 'provides', argument === undefined ? {} : { argument });
   }
-}
-
-/**
- * Walks through a body that may run any number of times: each round starts from the state the last one left,
- * until nothing new appears. `others` are the states of rounds that ended early.
- *
- * During this search, inner bodies are only sketched: walked through once, and everything they change becomes
- * unknown. They get their own rounds in the last round. So nested loops cost the product of their depth and
- * length, not a power of it.
- */
-export function repeat(a: Analysis, run: () => void, others: () => readonly Changes[] = () => []): void {
-  a.repeated++;
-  const { frontier, isAlive } = a.flow;
-  const declared = a.declared;
-  // Variables declared in the body are new in every round.
-  const isCarried = ({ born }: Cell) => born === undefined || born <= declared;
-  /** The cells whose value is new after this round. */
-  const round = (): Cell[] => {
-    a.flow.frontier = frontier;
-    a.flow.isAlive = isAlive;
-    const changes = a.memory.branch(run);
-    const ends = [...(a.flow.isAlive ? [changes] : []), ...others()];
-    const carried = [...new Set(ends.flatMap((end) => [...end.keys()]))].filter(isCarried);
-    const before = carried.map((cell) => cell.value);
-    a.memory.meet([...ends, NO_CHANGES]);
-    return carried.filter((cell, i) => !isSettled(before[i] ?? null, cell));
-  };
-  const blur = (cells: readonly Cell[]) => {
-    for (const cell of cells) a.memory.set(cell, unknownFrom(cell.value ?? NOTHING_KNOWN));
-  };
-
-  if (a.isSketch) {
-    blur(round());
-    return;
-  }
-  const { repeated } = a;
-  a.isSketch = true;
-  let unsettled = round();
-  for (let n = 1; unsettled.length > 0 && n < DEFAULTS.maxRounds; n++) unsettled = round();
-  blur(unsettled);
-  a.isSketch = false;
-  const isWhole = unsettled.length === 0 && a.repeated === repeated;
-  if (!isWhole) round();
-}
-
-function isSettled(before: Cell['value'], { value }: Cell): boolean {
-  return before !== null && value !== null && isStable(before, value);
 }
 
 /** `return value`: an async function ends when the value it returns has settled. */

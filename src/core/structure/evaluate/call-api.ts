@@ -2,11 +2,11 @@ import type { CallExpression, Span } from 'oxc-parser';
 import { toolId } from '../../vocabulary/ids.ts';
 import { PmlError } from '../../vocabulary/pml-error.ts';
 import type { BoundArgument, DraftArguments, DraftBinding, DraftNode } from '../emit/draft.ts';
-import type { Analysis, Arguments } from './analysis.ts';
+import { type Analysis, type Arguments, evaluateArguments } from './analysis.ts';
 import { provide } from './branches.ts';
-import { evaluateArguments, isListed } from './evaluate-literal.ts';
 import {
   type ApiValue,
+  isListed,
   NOTHING_KNOWN,
   type ObjectValue,
   reachOf,

@@ -1,11 +1,12 @@
 import type { CallExpression } from 'oxc-parser';
-import { operationId } from '../../vocabulary/ids.ts';
+import { type OperationId, operationId } from '../../vocabulary/ids.ts';
 import type { DraftNode } from '../emit/draft.ts';
 import type { Analysis, Arguments } from './analysis.ts';
 import { taint } from './assign.ts';
-import { provide, repeat } from './branches.ts';
+import { provide } from './branches.ts';
 import { callApi } from './call-api.ts';
 import { spreadInto } from './evaluate-literal.ts';
+import { repeat } from './execute-control.ts';
 import { NOTHING_KNOWN, objectsOf, reachOf, union, unknownFrom, type Value } from './value.ts';
 import { elementOf } from './value-members.ts';
 
@@ -64,6 +65,11 @@ const FOLDS: ReadonlySet<string> = new Set(['reduce', 'reduceRight']);
 
 /** All operations, as in `code:<name>`. */
 export const OPERATIONS: readonly string[] = [...METHODS, ...STATICS];
+
+/** A task called `filter` does something of its own, not what `code:filter` does in every program. */
+export function namedTask(name: string): OperationId {
+  return operationId(OPERATIONS.some((known) => known === name) ? `task.${name}` : name);
+}
 
 export const isMethodOperation = (name: string): boolean => METHODS.has(name);
 export const isStaticOperation = (name: string): boolean => STATICS.has(name);

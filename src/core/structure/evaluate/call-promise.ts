@@ -1,10 +1,10 @@
 import type { CallExpression } from 'oxc-parser';
 import type { DraftNode } from '../emit/draft.ts';
 import type { Waiting } from '../emit/static-structure.ts';
-import type { Analysis } from './analysis.ts';
-import { evaluateArguments, isListed } from './evaluate-literal.ts';
+import { type Analysis, evaluateArguments } from './analysis.ts';
 import {
   endsOf,
+  isListed,
   join,
   NOTHING_KNOWN,
   objectValue,

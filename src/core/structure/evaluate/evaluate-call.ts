@@ -6,7 +6,7 @@ import type {
   Span,
   TaggedTemplateExpression,
 } from 'oxc-parser';
-import type { Analysis, Arguments } from './analysis.ts';
+import { type Analysis, type Arguments, evaluateArguments } from './analysis.ts';
 import { taint } from './assign.ts';
 import { runBranches } from './branches.ts';
 import { callApi, callBound, leaveCall } from './call-api.ts';
@@ -19,7 +19,7 @@ import {
 } from './call-operation.ts';
 import { awaited, callPromise, waitingOf } from './call-promise.ts';
 import { instantiate } from './evaluate-class.ts';
-import { evaluateArguments, keyName } from './evaluate-literal.ts';
+import { keyName } from './evaluate-literal.ts';
 import type { Exit } from './flow.ts';
 import {
   type FunctionValue,

@@ -21,13 +21,8 @@ import { assignTo, currentValue } from './assign.ts';
 import { decideOn, markDecision, provide, runBranches } from './branches.ts';
 import { evaluateCall, evaluateNew, evaluateTagged } from './evaluate-call.ts';
 import { evaluateClass } from './evaluate-class.ts';
-import {
-  evaluateArray,
-  evaluateObject,
-  evaluateTemplate,
-  foldBinary,
-  foldUnary,
-} from './evaluate-literal.ts';
+import { evaluateArray, evaluateObject } from './evaluate-literal.ts';
+import { evaluateTemplate, foldBinary, foldUnary } from './fold-operators.ts';
 import {
   type FunctionValue,
   join,

@@ -284,3 +284,8 @@ class Survey {
 function add<T>(all: Set<T>, one: T): void {
   if (all.size < DEFAULTS.maxSources) all.add(one);
 }
+
+/** An array all of whose elements are known. */
+export function isListed(value: Value): value is ObjectValue {
+  return value.kind === 'object' && value.isArray && !value.isOpen;
+}
