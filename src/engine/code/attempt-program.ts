@@ -11,10 +11,11 @@ import type { Approval, CodeError, ConsoleLine, GuestFailure, GuestOutcome, Json
 import type { Run } from '../runs/run.ts';
 import type { RunScope } from '../runs/run-scope.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
-import { checkProgram, previewPolicy } from './check-program.ts';
+import { checkProgram } from './check-program.ts';
 import { type CodeFailure, codeFailure, PROGRAM_NAME } from './code-failure.ts';
 import { createFrames, type Frames, guestProgram } from './enter-capability.ts';
 import { createGuestHost, type DecisionTaken, type Halt } from './guest-host.ts';
+import { previewPolicy } from './preview-policy.ts';
 import type { Program, ResumePoint } from './program.ts';
 
 const NO_CODE: CodeError = {
