@@ -3,10 +3,10 @@ import { walk } from 'oxc-walker';
 import { bareNode, isErased, staticKey } from '../../capabilities/bare-node.ts';
 import { parseProgram } from '../../structure/parse/parse-program.ts';
 import type { Plan } from '../../vocabulary/plan.ts';
+import { PLAN_HELPERS, type PlanHelper } from '../plan/conditions.ts';
 import { bindPattern, declaredIn } from './code-shapes.ts';
 import { conditionsOf } from './plan-draft.ts';
 import { PlanReading } from './plan-reading.ts';
-import { PLAN_HELPERS, type PlanHelper } from './print-values.ts';
 import { codeTaskOf } from './program-calls.ts';
 import { CallReader, type OnlyReads } from './read-calls.ts';
 

@@ -1,13 +1,13 @@
 import type { Node } from 'oxc-parser';
 import { type ScopeTrackerNode, walk } from 'oxc-walker';
 import { type Names, resolveNames } from '../../capabilities/names.ts';
-import type { ParsedProgram } from '../../structure/parse/parse-program.ts';
-import { positionAt } from '../../structure/parse/source-position.ts';
+import { type ParsedProgram, positionAt } from '../../structure/parse/parse-program.ts';
 import type { Condition } from '../../vocabulary/plan.ts';
+import type { PlanHelper } from '../plan/conditions.ts';
 import { referencedTasks } from '../plan/references.ts';
 import { usedTasks } from '../plan/validate-plan.ts';
 import { conditionsOf, type DraftedTask, PlanDraft } from './plan-draft.ts';
-import { type PlanHelper, printKey, printMember } from './print-values.ts';
+import { printKey, printMember } from './print-values.ts';
 import { ProgramCalls } from './program-calls.ts';
 import { type CodeValue, readCondition, readValue, toArgument } from './read-value.ts';
 

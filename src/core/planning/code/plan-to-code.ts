@@ -1,16 +1,9 @@
 import { parseToolId, splitToolId } from '../../vocabulary/ids.ts';
 import type { Plan, Task } from '../../vocabulary/plan.ts';
+import { PLAN_HELPERS, type PlanHelper } from '../plan/conditions.ts';
 import { referencedTasks } from '../plan/references.ts';
 import { layersOf, usedTasks, withUsedTasks } from '../plan/validate-plan.ts';
-import {
-  PLAN_HELPERS,
-  type PlanHelper,
-  type Printing,
-  printCondition,
-  printKey,
-  printMember,
-  printValue,
-} from './print-values.ts';
+import { type Printing, printCondition, printKey, printMember, printValue } from './print-values.ts';
 
 /** Names that mean something else in a program; those of the language begin with a capital letter, but for a few. */
 const TAKEN = new Set(

@@ -4,9 +4,8 @@ import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
 import { literalValue } from '../../capabilities/literal.ts';
 import type { Names } from '../../capabilities/names.ts';
 import { COMPARISONS, type Condition } from '../../vocabulary/plan.ts';
+import type { PlanHelper } from '../plan/conditions.ts';
 import { referencedTasks } from '../plan/references.ts';
-
-import type { PlanHelper } from './print-values.ts';
 
 /** What an expression of a program is, as far as a plan can say it. */
 export type CodeValue =

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proofSeed } from '../../../../test/proof-count.ts';
-import { withAllGiven, withGiven } from './given-values.ts';
+import { withAllGiven, withGiven } from '../suggest/suggest-plan.ts';
 import { referencedTasks, resolveReferences } from './references.ts';
 import { layersOf } from './validate-plan.ts';
 

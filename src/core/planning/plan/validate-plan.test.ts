@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Condition, Plan, Task } from '../../vocabulary/plan.ts';
-import { planFromWire, planToWire } from '../../vocabulary/plan-wire.ts';
-import { holds } from './references.ts';
+import { type Condition, type Plan, planFromWire, planToWire, type Task } from '../../vocabulary/plan.ts';
+import { holds } from './conditions.ts';
 import { planProblems, type TaskTarget, withUsedTasks } from './validate-plan.ts';
 
 const READ: TaskTarget = {
