@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planFromWire } from '../core/vocabulary/plan-wire.ts';
+import { planFromWire } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { jsonObject } from './fields.ts';
 import { operation } from './operation.ts';

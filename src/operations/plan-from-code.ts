@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planToWire } from '../core/vocabulary/plan-wire.ts';
+import { planToWire } from '../core/vocabulary/plan.ts';
 import { jsonObject } from './fields.ts';
 import { operation } from './operation.ts';
 import { plan } from './suggest.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planToWire } from '../core/vocabulary/plan-wire.ts';
+import { planToWire } from '../core/vocabulary/plan.ts';
 import type { RunRisk } from '../engine/learning/success-watch.ts';
 import type { Suggestion } from '../engine/learning/suggest.ts';
 import { jsonObject } from './fields.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { RunResult } from '../../src/engine/runs/run-service.ts';
+import type { RunResult } from '../../src/engine/runs/run.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';

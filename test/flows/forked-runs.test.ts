@@ -9,7 +9,7 @@ import { kindOf } from '../../src/core/vocabulary/ids.ts';
 import { type TapedCall, tapeOf } from '../../src/engine/code/cassette.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { JsonObject, Store } from '../../src/engine/ports.ts';
-import type { ForkRequest } from '../../src/engine/runs/run-service.ts';
+import type { ForkRequest } from '../../src/engine/runs/run-requests.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';

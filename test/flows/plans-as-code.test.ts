@@ -7,7 +7,7 @@ import { referencedTasks } from '../../src/core/planning/plan/references.ts';
 import { layersOf, usedTasks, withUsedTasks } from '../../src/core/planning/plan/validate-plan.ts';
 import type { Condition, Plan, Task } from '../../src/core/vocabulary/plan.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
-import type { RunResult } from '../../src/engine/runs/run-service.ts';
+import type { RunResult } from '../../src/engine/runs/run.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
 import { DISK, randomPlan, TWICE } from '../support/random-plans.ts';

@@ -8,7 +8,7 @@ import { traceFromWire } from '../../src/core/vocabulary/trace-from-wire.ts';
 import { tapeOf } from '../../src/engine/code/cassette.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { Store } from '../../src/engine/ports.ts';
-import type { ForkRequest } from '../../src/engine/runs/run-service.ts';
+import type { ForkRequest } from '../../src/engine/runs/run-requests.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
 import { openTestGateway } from '../support/open-test-gateway.ts';

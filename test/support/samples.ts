@@ -4,7 +4,7 @@ import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.t
 import { capabilityNode, type NodeId, operationId, toolId } from '../../src/core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../src/core/vocabulary/tool-definition.ts';
 import type { Approval, Capability, WorkflowRun } from '../../src/engine/ports.ts';
-import type { RunResult } from '../../src/engine/runs/run-service.ts';
+import type { RunResult } from '../../src/engine/runs/run.ts';
 
 /** Complete, varied values of everything that is stored; each call creates new ids. */
 export function sampleTool(server = 'filesystem', name = `tool_${randomUUID().slice(0, 8)}`): ToolDefinition {

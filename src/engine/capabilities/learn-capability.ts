@@ -25,7 +25,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Capability, CapabilityProof, JsonObject } from '../ports.ts';
-import type { CodeCall } from '../runs/run-service.ts';
+import type { CodeCall } from '../runs/run-requests.ts';
 import {
   type CapabilityRegistry,
   countUses,

@@ -1,4 +1,4 @@
-import { withAllGiven, withGiven } from '../../core/planning/plan/given-values.ts';
+import { withAllGiven, withGiven } from '../../core/planning/suggest/suggest-plan.ts';
 import { type PlannedStep, whyNotByItself } from '../../core/policy/decide.ts';
 import { runKindOf } from '../../core/vocabulary/execution-trace.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
@@ -20,8 +20,10 @@ import { storedStates } from '../workflow/task-state.ts';
 import { tellStored } from '../workflow/tell-workflow.ts';
 import { forkRun, replayRun } from './replay-run.ts';
 import { forkWorkflow, replayWorkflow } from './replay-workflow.ts';
+import type { RunResult } from './run.ts';
+import type { IntentCall, RunAction } from './run-requests.ts';
 import type { RunScope } from './run-scope.ts';
-import type { IntentCall, IntentRun, RunAction, RunResult, RunService } from './run-service.ts';
+import type { IntentRun, RunService } from './run-service.ts';
 import { editCall, settleRun } from './settle-run.ts';
 import { createSingleRuns } from './single-run.ts';
 export interface RunParts {

@@ -30,9 +30,10 @@ import {
 import type { Program } from '../code/program.ts';
 import { ownershipOf } from '../people/roles.ts';
 import type { JsonObject } from '../ports.ts';
-import { ofOneRun, type Run, startRun } from './run.ts';
+import { ofOneRun, type Run, type RunResult, startRun } from './run.ts';
+import type { ForkRequest, ReplayOptions } from './run-requests.ts';
 import type { RunScope } from './run-scope.ts';
-import type { ForkRequest, ReplayOptions, ReplayReport, RunResult } from './run-service.ts';
+import type { ReplayReport } from './run-service.ts';
 import { endOf, execute, type Past } from './single-run.ts';
 
 const DEFAULTS = {

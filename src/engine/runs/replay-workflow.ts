@@ -15,8 +15,7 @@ import {
   type TapedCall,
   tapeOf,
 } from '../code/cassette.ts';
-import type { ActiveRuns } from '../workflow/active-runs.ts';
-import { createSlots } from '../workflow/active-runs.ts';
+import { type ActiveRuns, createSlots } from '../workflow/active-runs.ts';
 import { runTasks } from '../workflow/drive-run.ts';
 import { executeWorkflow } from '../workflow/execute-workflow.ts';
 import type { RunDriver, Step, TaskPast, ToldCall } from '../workflow/run-driver.ts';
@@ -33,9 +32,10 @@ import {
   unlisted,
   unrepeatable,
 } from './replay-run.ts';
-import { ofOneRun } from './run.ts';
+import { ofOneRun, type RunResult } from './run.ts';
+import type { ForkRequest, ReplayOptions } from './run-requests.ts';
 import type { RunScope } from './run-scope.ts';
-import type { ForkRequest, ReplayOptions, ReplayReport, RunResult } from './run-service.ts';
+import type { ReplayReport } from './run-service.ts';
 
 const DEFAULTS = {
   /** How long a call that is made in a fork waits until all before it were answered, in milliseconds, and how often it looks. */

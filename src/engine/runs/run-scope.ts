@@ -7,7 +7,7 @@ import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Settings } from '../ports.ts';
 import type { TraceQueue } from '../traces/trace-queue.ts';
-import type { ToolCall } from './run-service.ts';
+import type { ToolCall } from './run-requests.ts';
 
 /** What a run works with, as it is at the time. */
 export interface RunScope {

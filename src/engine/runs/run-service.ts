@@ -1,115 +1,29 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
-import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import type { Difference } from '../code/cassette.ts';
 import type { Suggestion } from '../learning/suggest.ts';
-import type { StandingScope } from '../people/standing-approvals.ts';
-import type { Approval, ConsoleLine, JsonObject, ToolResult } from '../ports.ts';
+import type { Approval, JsonObject } from '../ports.ts';
 import type { PendingRun } from './pending-runs.ts';
-
-/** What a run gave: a tool call, a program, a capability, a plan. Its failure is data. */
-export interface RunResult {
-  /** `decision_required`: a layer is done, and the agent says whether the run continues. */
-  readonly status: 'success' | 'error' | 'approval_required' | 'decision_required' | 'running' | 'aborted';
-  readonly runId: string;
-  /** Of what ran just now; null where nothing of it is kept. */
-  readonly traceId: string | null;
-  /** What the run as a whole gave: the value of its only task, or what a program returned. */
-  readonly result?: unknown;
-  /** Of a single tool call: the server's own result, untouched. */
-  readonly toolResult?: ToolResult;
-  /** Of a program: pictures and sounds that its tools gave, as content blocks. */
-  readonly media?: readonly JsonObject[];
-  readonly error?: RunError;
-  /** What a person was asked about the run. */
-  readonly approvals: readonly Approval[];
-  /** What programs wrote; of a run of one task. */
-  readonly console: readonly ConsoleLine[];
-  /** Without repeats, in order of first use. */
-  readonly toolsUsed: readonly string[];
-  /** By task: what became of it and what it gave, or why not. Empty for a single task that never had to wait. */
-  readonly results: Readonly<Record<string, unknown>>;
-  readonly layers: readonly (readonly string[])[];
-  /** With `decision_required`: the tasks that would run next. */
-  readonly next?: readonly string[];
-  /** After `replan`: what is done, as tools and other nodes in the order they ended. */
-  readonly executed?: readonly string[];
-}
-
-/** With the place in the code, or the server's own error, where there is one. */
-export interface RunError extends ErrorShape {
-  /** From 1. */
-  readonly line?: number;
-  readonly column?: number;
-  readonly rpc?: { readonly code: number; readonly message: string; readonly data?: unknown };
-}
-
-export interface ToolCall {
-  /** In any spelling `parseToolId` takes. */
-  readonly tool: string;
-  readonly arguments: JsonObject;
-  readonly intent?: string;
-  readonly timeoutMs?: number;
-  /** More fields of the request, passed upstream untouched (the transparent endpoint's). */
-  readonly meta?: JsonObject;
-  readonly extraParams?: JsonObject;
-  readonly passInputRequired?: boolean;
-  readonly passTask?: boolean;
-  /** Calls a tool that its server does not list, too: refusing it is the server's business. */
-  readonly evenIfUnlisted?: boolean;
-}
-
-export interface CodeCall {
-  readonly code: string;
-  /** What the code sees as `args`. */
-  readonly arguments?: JsonObject;
-  readonly intent?: string;
-  readonly timeoutMs?: number;
-}
-
-export interface CapabilityCall {
-  /** Slug or alias. */
-  readonly capability: string;
-  readonly arguments: JsonObject;
-  readonly intent?: string;
-  readonly timeoutMs?: number;
-}
-
-export interface IntentCall {
-  readonly intent: string;
-  /** Values of the inputs that the plan will have. */
-  readonly arguments?: JsonObject;
-}
+import type { RunResult } from './run.ts';
+import type {
+  BeyondTheCall,
+  CallEdit,
+  CapabilityCall,
+  CodeCall,
+  ForkRequest,
+  IntentCall,
+  PlannedCode,
+  ReplayOptions,
+  RunAction,
+  ToolCall,
+} from './run-requests.ts';
 
 /** What an intent alone led to: a run of what was suggested, or the suggestion and why it was not run. */
 export interface IntentRun {
   readonly suggestion: Suggestion;
   readonly why: readonly string[];
   readonly run?: RunResult;
-}
-
-/** A program as a plan. */
-export interface PlannedCode {
-  readonly plan: Plan;
-  /** What the program returns, with references to the tasks' results; absent where it returns nothing. */
-  readonly result?: unknown;
-}
-
-export type RunAction = 'status' | 'continue' | 'replan' | 'resume' | 'abort';
-
-export interface CallEdit {
-  /** Absent: the only one that waits. */
-  readonly task?: string;
-  readonly arguments: JsonObject;
-  readonly by: string;
-}
-
-export interface ReplayOptions {
-  /** `cassette`: recorded calls stand in for the servers; `live`: the servers are asked again. */
-  readonly against: 'cassette' | 'live';
-  /** Names or paths of fields that may differ. */
-  readonly ignore?: readonly string[];
 }
 
 export interface ReplayReport {
@@ -124,24 +38,6 @@ export interface ReplayReport {
   readonly notWhole: readonly string[];
   /** The trace that a live replay left. */
   readonly replayTraceId: string | null;
-}
-
-/** What a person allows with an approval besides the call that waits. */
-export interface BeyondTheCall {
-  /** Changed definitions of these tools are accepted for good, not for these calls alone. */
-  readonly acceptDefinition?: boolean;
-  /** Later calls of this kind are approved, too, until somebody revokes it. */
-  readonly always?: StandingScope;
-}
-
-/** Where a run is taken up again, and what is changed there. */
-export interface ForkRequest {
-  /** `filesystem:read_file#0`, or the trace id of the call. */
-  readonly at: string;
-  /** Absent: the call is made again as it was. */
-  readonly set?: { readonly result: unknown } | { readonly arguments: JsonObject };
-  /** Instead of the program that ran; what it does before the call must be the same. */
-  readonly code?: string;
 }
 
 /** Everything that runs, and runs that wait for somebody. */

@@ -14,9 +14,11 @@ import type {
   RunOrigin,
 } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';
+import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
 import { type ErrorType, isEnd, toWire } from '../../core/vocabulary/trace-event.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import type { Approval, ConsoleLine, JsonObject, ToolResult } from '../ports.ts';
 import type { TraceQueue } from '../traces/trace-queue.ts';
 
 export interface RunHead extends Ownership {
@@ -196,4 +198,41 @@ function withoutReplies(results: GuestResults): GuestResults {
 function lastErrorType(recorder: Recorder): ErrorType {
   const failed = recorder.events.findLast((event) => isEnd(event) && !event.success);
   return (failed && isEnd(failed) && failed.errorType) || 'UNKNOWN';
+}
+
+/** What a run gave: a tool call, a program, a capability, a plan. Its failure is data. */
+export interface RunResult {
+  /** `decision_required`: a layer is done, and the agent says whether the run continues. */
+  readonly status: 'success' | 'error' | 'approval_required' | 'decision_required' | 'running' | 'aborted';
+  readonly runId: string;
+  /** Of what ran just now; null where nothing of it is kept. */
+  readonly traceId: string | null;
+  /** What the run as a whole gave: the value of its only task, or what a program returned. */
+  readonly result?: unknown;
+  /** Of a single tool call: the server's own result, untouched. */
+  readonly toolResult?: ToolResult;
+  /** Of a program: pictures and sounds that its tools gave, as content blocks. */
+  readonly media?: readonly JsonObject[];
+  readonly error?: RunError;
+  /** What a person was asked about the run. */
+  readonly approvals: readonly Approval[];
+  /** What programs wrote; of a run of one task. */
+  readonly console: readonly ConsoleLine[];
+  /** Without repeats, in order of first use. */
+  readonly toolsUsed: readonly string[];
+  /** By task: what became of it and what it gave, or why not. Empty for a single task that never had to wait. */
+  readonly results: Readonly<Record<string, unknown>>;
+  readonly layers: readonly (readonly string[])[];
+  /** With `decision_required`: the tasks that would run next. */
+  readonly next?: readonly string[];
+  /** After `replan`: what is done, as tools and other nodes in the order they ended. */
+  readonly executed?: readonly string[];
+}
+
+/** With the place in the code, or the server's own error, where there is one. */
+export interface RunError extends ErrorShape {
+  /** From 1. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly rpc?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }

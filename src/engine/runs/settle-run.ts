@@ -13,8 +13,8 @@ import { allowAlways, type StandingScope } from '../people/standing-approvals.ts
 import type { Approval, JsonObject, WorkflowRun } from '../ports.ts';
 import { carriedBy, storedStates, type TaskState } from '../workflow/task-state.ts';
 import type { ShownApproval } from './pending-runs.ts';
+import type { BeyondTheCall, CallEdit } from './run-requests.ts';
 import type { RunScope } from './run-scope.ts';
-import type { BeyondTheCall, CallEdit } from './run-service.ts';
 
 interface Settlement extends BeyondTheCall {
   readonly runId: string;

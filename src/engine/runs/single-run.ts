@@ -13,9 +13,9 @@ import type { Program, ResumePoint } from '../code/program.ts';
 import { ownershipOf } from '../people/roles.ts';
 import type { JsonObject } from '../ports.ts';
 import { ONLY_TASK, runRecord } from '../workflow/open-run.ts';
-import { type FinishedRun, ofOneRun, type Run, type RunEnd, startRun } from './run.ts';
+import { type FinishedRun, ofOneRun, type Run, type RunEnd, type RunResult, startRun } from './run.ts';
 import type { RunScope } from './run-scope.ts';
-import type { RunResult, RunService } from './run-service.ts';
+import type { RunService } from './run-service.ts';
 
 type SingleRuns = Pick<RunService, 'executeTool' | 'executeCode' | 'executeCapability'>;
 

@@ -6,8 +6,9 @@ import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import type { JsonObject } from '../ports.ts';
+import type { RunResult } from '../runs/run.ts';
+import type { CodeCall, PlannedCode } from '../runs/run-requests.ts';
 import type { RunScope } from '../runs/run-scope.ts';
-import type { CodeCall, PlannedCode, RunResult } from '../runs/run-service.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 

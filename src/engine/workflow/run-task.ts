@@ -1,4 +1,5 @@
-import { holds, resolveReferences } from '../../core/planning/plan/references.ts';
+import { holds } from '../../core/planning/plan/conditions.ts';
+import { resolveReferences } from '../../core/planning/plan/references.ts';
 import { usedTasks } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';

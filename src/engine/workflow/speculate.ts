@@ -1,4 +1,5 @@
-import { holds, referencedTasks, resolveReferences } from '../../core/planning/plan/references.ts';
+import { holds } from '../../core/planning/plan/conditions.ts';
+import { referencedTasks, resolveReferences } from '../../core/planning/plan/references.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { createRecorder } from '../../core/tracing/recorder.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';

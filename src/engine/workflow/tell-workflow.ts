@@ -1,7 +1,7 @@
 import { layersOf } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Approval, WorkflowRun } from '../ports.ts';
-import type { RunResult } from '../runs/run-service.ts';
+import type { RunResult } from '../runs/run.ts';
 import { hasFailed, isOpen, PENDING, shownState, storedStates, type TaskState } from './task-state.ts';
 
 /** A stored run as callers see it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planToWire } from '../../core/vocabulary/plan-wire.ts';
+import { planToWire } from '../../core/vocabulary/plan.ts';
 import type { ConsoleLine } from '../../engine/ports.ts';
 import {
   aheadIn,
@@ -9,7 +9,8 @@ import {
   type ShownApproval,
   shownTasks,
 } from '../../engine/runs/pending-runs.ts';
-import type { IntentRun, RunError, RunResult } from '../../engine/runs/run-service.ts';
+import type { RunError, RunResult } from '../../engine/runs/run.ts';
+import type { IntentRun } from '../../engine/runs/run-service.ts';
 import { jsonObject } from '../fields.ts';
 import type { Immutable } from '../operation.ts';
 import { plan, planEdge, suggestion, suggestionToWire } from '../suggest.ts';

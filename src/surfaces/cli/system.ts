@@ -1,4 +1,5 @@
-import type { EvaluationReport, Protocol, StreamReport } from '../../core/vocabulary/evaluation-report.ts';
+import type { EvaluationReport, Protocol } from '../../core/vocabulary/evaluation-report.ts';
+import type { StreamReport } from '../../core/vocabulary/stream-report.ts';
 import type { Embedder, Settings } from '../../engine/ports.ts';
 import type { OperationClient } from '../../operations/operation-client.ts';
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient, UpstreamEvent } from '../../engine/ports.ts';
-import type { RunResult } from '../../engine/runs/run-service.ts';
+import type { RunResult } from '../../engine/runs/run.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
 import { howToSettle } from './meta-tools/meta-tool.ts';

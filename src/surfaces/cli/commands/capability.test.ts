@@ -8,7 +8,7 @@ import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { CapabilityService } from '../../../engine/capabilities/manage-capabilities.ts';
 import type { Capability } from '../../../engine/ports.ts';
-import type { CapabilityCall } from '../../../engine/runs/run-service.ts';
+import type { CapabilityCall } from '../../../engine/runs/run-requests.ts';
 
 const FILES = {
   'SKILL.md': '---\nname: count-lines\ndescription: Counts\n---\n',

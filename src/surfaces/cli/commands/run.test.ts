@@ -5,7 +5,8 @@ import { openedGateway, runCommand } from '../../../../test/support/command-line
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleApproval, sampleResult } from '../../../../test/support/samples.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
-import type { CodeCall, RunResult } from '../../../engine/runs/run-service.ts';
+import type { RunResult } from '../../../engine/runs/run.ts';
+import type { CodeCall } from '../../../engine/runs/run-requests.ts';
 import { codeFrame } from '../tell-run.ts';
 
 const RUN = sampleResult({ result: { files: 2 } });

@@ -4,7 +4,7 @@ import { openedGateway, runCommand } from '../../../../test/support/command-line
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleApproval, sampleResult, sampleRun } from '../../../../test/support/samples.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
-import type { RunResult } from '../../../engine/runs/run-service.ts';
+import type { RunResult } from '../../../engine/runs/run.ts';
 
 async function waiting(parts: Partial<Gateway> = {}) {
   const gateway = handMadeGateway(parts);

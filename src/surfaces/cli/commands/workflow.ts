@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { Plan } from '../../../core/vocabulary/plan.ts';
-import { planFromWire, planToWire } from '../../../core/vocabulary/plan-wire.ts';
+import { type Plan, planFromWire, planToWire } from '../../../core/vocabulary/plan.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { codeFromPlan } from '../../../engine/workflow/execute-as-plan.ts';

@@ -1,8 +1,8 @@
-import { planFromWire } from '../../../core/vocabulary/plan-wire.ts';
+import { planFromWire } from '../../../core/vocabulary/plan.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Caller, Gateway } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import type { RunError, RunResult } from '../../../engine/runs/run-service.ts';
+import type { RunError, RunResult } from '../../../engine/runs/run.ts';
 import type { ExecuteWorkflowArguments } from '../../../operations/execute-workflow.ts';
 import { errorToWire } from '../../../operations/shapes/run.ts';
 import type { Shrink } from '../results/kept-results.ts';

@@ -10,7 +10,8 @@ import {
 import { sampleApproval, sampleResult, sampleTool } from '../../../../test/support/samples.ts';
 import type { SearchQuery } from '../../../engine/catalogue/search.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
-import type { CapabilityCall, CodeCall, RunResult } from '../../../engine/runs/run-service.ts';
+import type { RunResult } from '../../../engine/runs/run.ts';
+import type { CapabilityCall, CodeCall } from '../../../engine/runs/run-requests.ts';
 import { unfenced } from './execute.ts';
 
 const RUN = sampleResult({ result: { sum: 3 } });

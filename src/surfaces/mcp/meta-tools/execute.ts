@@ -7,13 +7,8 @@ import type { Caller, Gateway } from '../../../engine/gateway.ts';
 import type { Suggestion } from '../../../engine/learning/suggest.ts';
 import { mayReach } from '../../../engine/people/roles.ts';
 import type { JsonObject, ToolResult } from '../../../engine/ports.ts';
-import type {
-  CapabilityCall,
-  CodeCall,
-  IntentCall,
-  RunResult,
-  ToolCall,
-} from '../../../engine/runs/run-service.ts';
+import type { RunResult } from '../../../engine/runs/run.ts';
+import type { CapabilityCall, CodeCall, IntentCall, ToolCall } from '../../../engine/runs/run-requests.ts';
 import type { ExecuteArguments } from '../../../operations/execute.ts';
 import { consoleText, errorToWire, intentRunToWire } from '../../../operations/shapes/run.ts';
 import { suggestionToWire } from '../../../operations/suggest.ts';

@@ -7,7 +7,7 @@ import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { isRestricted, may } from '../../../engine/people/roles.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
-import type { RunError } from '../../../engine/runs/run-service.ts';
+import type { RunError } from '../../../engine/runs/run.ts';
 import { jsonSchema } from '../../../operations/input-fields.ts';
 import type { AnyOperation, McpTool } from '../../../operations/operation.ts';
 import type { OperationContext, ReadingTotals } from '../../../operations/operation-context.ts';
