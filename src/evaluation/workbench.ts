@@ -115,23 +115,6 @@ class VectorCache implements Embedder {
   }
 }
 
-// Written by scripts/fit-search.ts; do not edit.
-
-/** For each data set that the shipped weights were fitted on, the weights fitted on the others. */
-const HELD_OUT: Readonly<Record<string, SearchWeights>> = {
-  livemcp: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.1 },
-  mcpbench: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 },
-  toole: { whole: 0.3, clause: 0.4, lexical: 0.3, server: 0.25 },
-  toollink: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 },
-  traject: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 },
-  ultratool: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 },
-};
-
-/** The weights for a data set, fitted without it, so that figures hold for unseen tools. */
-export function weightsFor(dataset: string): SearchWeights {
-  return HELD_OUT[dataset] ?? SHIPPED_WEIGHTS;
-}
-
 /** Past runs: the intents as vectors and words, and their tools. */
 export interface PastRuns {
   readonly tasks: readonly Task[];
@@ -202,4 +185,21 @@ export function pastEvidence(
       popularity: count.map(Math.log1p),
     };
   });
+}
+
+// Written by scripts/fit-search.ts; do not edit.
+
+/** For each data set that the shipped weights were fitted on, the weights fitted on the others. */
+const HELD_OUT: Readonly<Record<string, SearchWeights>> = {
+  livemcp: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.1 },
+  mcpbench: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 },
+  toole: { whole: 0.3, clause: 0.4, lexical: 0.3, server: 0.25 },
+  toollink: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 },
+  traject: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 },
+  ultratool: { whole: 0.35, clause: 0.4, lexical: 0.25, server: 0.25 },
+};
+
+/** The weights for a data set, fitted without it, so that figures hold for unseen tools. */
+export function weightsFor(dataset: string): SearchWeights {
+  return HELD_OUT[dataset] ?? SHIPPED_WEIGHTS;
 }

@@ -13,6 +13,7 @@ import { openRun, type WorkflowRequest } from './open-run.ts';
 import type { TaskPast } from './run-driver.ts';
 import { type Target, targetOf } from './targets.ts';
 import { tellStored } from './tell-workflow.ts';
+
 /** Checks the whole plan, then runs it until it is over or waits. */
 export async function executeWorkflow(
   whole: RunScope,
