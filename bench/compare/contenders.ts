@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { servePml } from '../../test/support/run-pml.ts';
+import { LAUNCHER, servePml } from '../../test/support/run-pml.ts';
 import type { Setting, Start } from './contender.ts';
 import { addToExecutor } from './executor-setup.ts';
 import {
@@ -41,47 +41,72 @@ const direct: Start = async ({ servers }) => {
   };
 };
 
-const pml: Start = async (setting) => {
-  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  const open = async () => {
-    const startedAt = performance.now();
-    const { child, url, token } = await servePml({ data: setting.home, config: mcpServers(setting) });
-    const requestInit = { headers: { authorization: `Bearer ${token}` } };
-    const client = await connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit }));
-    const bytes = await listBytes(client);
-    return { child, client, bytes, startMs: performance.now() - startedAt };
-  };
-  // The first start creates the database and lists the servers' tools; users wait for the later ones.
-  const first = await open();
-  await callMeta(first.client, { tool: 'server0:echo', arguments: { message: 'hello' } });
-  await first.client.close();
-  await end(first.child);
-  const { child, client, bytes, startMs } = await open();
-  return {
-    name: 'PML',
-    version,
-    form: 'HTTP, `pml_execute`; every call traced and stored',
-    servers: Object.keys(setting.servers).length,
-    startMs,
-    pid: child.pid!,
-    listBytes: bytes,
-    call: () => callMeta(client, { tool: 'server0:echo', arguments: { message: 'hello' } }).then(() => {}),
-    code: {
-      async callTimes(times) {
-        const code = `let n = 0;
+/** As `claude mcp add pml -- pml stdio` starts it. */
+const overStdio = async (home: string, config: string): Promise<OpenPml> => {
+  const args = [LAUNCHER, 'stdio', '--data', home, '--config', config];
+  const env = process.env as Record<string, string>;
+  const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' });
+  const client = await connect(transport);
+  const child = transport.pid!;
+  return { client, pid: child, end: () => client.close() };
+};
+
+const overHttp = async (home: string): Promise<OpenPml> => {
+  const { child, url, token } = await servePml({ data: home });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  const client = await connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit }));
+  return { client, pid: child.pid!, end: () => client.close().then(() => end(child)) };
+};
+
+interface OpenPml {
+  readonly client: Client;
+  readonly pid: number;
+  end(): Promise<void>;
+}
+
+const pml =
+  (name: string, transport: string, start: typeof overStdio): Start =>
+  async (setting) => {
+    const { version } = JSON.parse(
+      await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+    ) as {
+      version: string;
+    };
+    const home = join(setting.home, transport);
+    const config = join(home, 'pml.json');
+    await mkdir(home, { mode: 0o700 });
+    await writeFile(config, JSON.stringify(mcpServers(setting)));
+    const open = async () => {
+      const startedAt = performance.now();
+      const opened = await start(home, config);
+      const bytes = await listBytes(opened.client);
+      return { ...opened, bytes, startMs: performance.now() - startedAt };
+    };
+    // The first start creates the database and lists the servers' tools; users wait for the later ones.
+    const first = await open();
+    await callMeta(first.client, { tool: 'server0:echo', arguments: { message: 'hello' } });
+    await first.end();
+    const { client, pid, bytes, startMs, end: stop } = await open();
+    return {
+      name,
+      version,
+      form: `${transport}, \`pml_execute\`; every call traced and stored`,
+      servers: Object.keys(setting.servers).length,
+      startMs,
+      pid,
+      listBytes: bytes,
+      call: () => callMeta(client, { tool: 'server0:echo', arguments: { message: 'hello' } }).then(() => {}),
+      code: {
+        async callTimes(times) {
+          const code = `let n = 0;
           for (let i = 0; i < ${times}; i++) { await mcp.server0.echo({ message: 'hello' }); n++; }
           return n;`;
-        return Number(await callMeta(client, { code, timeout_ms: 120_000 }));
+          return Number(await callMeta(client, { code, timeout_ms: 120_000 }));
+        },
       },
-    },
-    async stop() {
-      await client.close();
-      await end(child);
-    },
+      stop,
+    };
   };
-};
 
 async function callMeta(client: Client, args: Record<string, unknown>): Promise<unknown> {
   const { structuredContent } = await client.callTool({ name: 'pml_execute', arguments: args });
@@ -252,7 +277,8 @@ function mcpServers({ servers }: Setting) {
 
 export const CONTENDERS: Readonly<Record<string, Start>> = {
   direct,
-  pml,
+  pml: pml('PML', 'stdio', overStdio),
+  'pml-http': pml('PML over HTTP', 'HTTP', overHttp),
   'mcp-hub': mcpHub,
   'mcp-proxy': mcpProxy,
   supergateway,

@@ -15,7 +15,8 @@ const HELLO = {
 
 /** Speaks HTTP by hand, to see what the official client hides. */
 async function openRaw(options: Partial<McpOptions> = {}, who: () => Principal = () => SOMEBODY) {
-  const { gateway } = await testGateway({ servers: [benchServer()] });
+  const server = benchServer();
+  const { gateway } = await testGateway({ servers: [server] });
   const forgotten: string[] = [];
   const watched: Gateway = {
     ...gateway,
@@ -43,7 +44,7 @@ async function openRaw(options: Partial<McpOptions> = {}, who: () => Principal =
     await response.text();
     return response.headers.get('mcp-session-id') ?? '';
   };
-  return { send, post, hello, forgotten };
+  return { send, post, hello, forgotten, server };
 }
 
 const LIST = { id: 2, method: 'tools/list', params: {} };
@@ -135,7 +136,7 @@ test('[MCP-18] an invalid message is refused with an error of the protocol', asy
 test('[MCP-26] a client that lost its connection comes back for the answer', async () => {
   const { send, post, hello } = await openRaw();
   const session = await hello();
-  const steps = { name: 'pml_execute', arguments: { tool: 'bench:steps', arguments: { steps: 4 } } };
+  const steps = { name: 'pml_execute', arguments: { tool: 'bench:steps', arguments: { steps: 40 } } };
   const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
   const body = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: steps };
   const cut = await send('POST', body, headers);
@@ -147,6 +148,53 @@ test('[MCP-26] a client that lost its connection comes back for the answer', asy
   const resumed = await send('GET', undefined, { ...headers, 'last-event-id': id });
   expect(await resumed.text()).toContain('"id":7');
   expect((await post(LIST, session)).status).toBe(200);
+});
+
+test('[MCP-51] a call that is answered at once needs no stream; one that takes long or says something first gets one', async () => {
+  const { send, hello, server } = await openRaw();
+  const headers = { 'mcp-session-id': await hello(), 'mcp-protocol-version': '2025-11-25' };
+  const call = async (id: number, tool: string, args: JsonObject = {}, meta?: JsonObject) => {
+    const params = {
+      name: 'pml_execute',
+      arguments: { tool, arguments: args },
+      ...(meta && { _meta: meta }),
+    };
+    const response = await send('POST', { jsonrpc: '2.0', id, method: 'tools/call', params }, headers);
+    return { type: response.headers.get('content-type'), text: await response.text() };
+  };
+  const prompt = await call(2, 'bench:echo', { text: 'hello' });
+  expect(prompt.type).toBe('application/json');
+  expect(JSON.parse(prompt.text)).toMatchObject({
+    id: 2,
+    result: { structuredContent: { status: 'success' } },
+  });
+  const unknown = await send(
+    'POST',
+    { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'nothing' } },
+    headers,
+  );
+  expect(await unknown.json()).toMatchObject({ id: 3, result: { isError: true } });
+
+  const slow = await call(4, 'bench:steps', { steps: 40 });
+  expect(slow.type).toBe('text/event-stream');
+  expect(slow.text).toContain('"id":4');
+  const talking = await call(5, 'bench:steps', { steps: 2 }, { progressToken: 'p' });
+  expect(talking.type).toBe('text/event-stream');
+  expect(talking.text.indexOf('notifications/progress')).toBeLessThan(talking.text.indexOf('"id":5'));
+  // Each call was made once, however it was answered.
+  expect(server.seen.calls).toBe(3);
+});
+
+test('[MCP-51] a call that is cancelled before it has a stream ends', async () => {
+  const { send, post, hello, server } = await openRaw();
+  const session = await hello();
+  const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
+  const params = { name: 'pml_execute', arguments: { tool: 'bench:hang' } };
+  const hanging = send('POST', { jsonrpc: '2.0', id: 2, method: 'tools/call', params }, headers);
+  await expect.poll(() => server.seen.calls).toBe(1);
+  await post({ method: 'notifications/cancelled', params: { requestId: 2 } }, session);
+  await expect.poll(() => server.seen.cancelled).toBe(1);
+  expect(await (await hanging).text()).toContain('"id":2');
 });
 
 const ENVELOPE = {

@@ -14,15 +14,15 @@ import type { TraceEvent } from '../../core/vocabulary/trace-event.ts';
 import type { ProgramCache } from '../code/program.ts';
 import type { Jobs } from '../traces/jobs.ts';
 
-/** Of traces in the order they were stored. */
+/** Of traces in the order they were stored, each made when it is asked for: those of a long job hold all of its events. */
 export async function factsOf(
   programs: ProgramCache,
   traces: readonly ExecutionTrace[],
   jobs: Jobs,
-): Promise<TraceFacts[]> {
-  const facts: TraceFacts[] = [];
-  for (const trace of traces) facts.push(traceFacts(programs, trace, await jobs.before(trace)));
-  return facts;
+): Promise<Iterable<TraceFacts>> {
+  const jobsBefore: (readonly ExecutionTrace[])[] = [];
+  for (const trace of traces) jobsBefore.push(await jobs.before(trace));
+  return traces.values().map((trace, i) => traceFacts(programs, trace, jobsBefore[i]));
 }
 
 /**

@@ -22,6 +22,7 @@ import { Listings } from './pass-through/listings.ts';
 import { isGraveEnough } from './pass-through/log-levels.ts';
 import { gatewayUri } from './pass-through/resource-uri.ts';
 import { RPC, rpcResponse } from './rpc-error.ts';
+import { asPlainCall } from './serving/begun-call.ts';
 import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
 import { TaskOwners } from './serving/tasks.ts';
@@ -207,6 +208,9 @@ function serveEndpoint(endpoint: Endpoint, options: ServingOptions): ServedEndpo
       } catch {
         return rpcResponse(400, { code: PARSE_ERROR, message: 'Parse error: the body is not JSON' });
       }
+      const call = claimsModernEra(body) ? null : asPlainCall(request, body);
+      const answer = call && legacy.call(request, call, who);
+      if (answer) return await answer;
       const isLegacy = !claimsModernEra(body) && (await isLegacyRequest(request, body));
       return await (isLegacy ? legacy : modern).fetch(request, body, who);
     },

@@ -6,7 +6,6 @@ import {
   ProtocolError,
   type RequestId,
   type Server,
-  type ServerContext,
   type StreamId,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -16,6 +15,7 @@ import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engi
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { type ClientChannel, whenEnded } from '../endpoint.ts';
 import { RPC, rpcResponse, thrownResponse } from '../rpc-error.ts';
+import { BegunCall, type CallContext, type PlainCall } from './begun-call.ts';
 import { cannotAsk, namedClient, rawServer, readParams, UNTOUCHED } from './raw-server.ts';
 
 const DEFAULTS = {
@@ -68,6 +68,12 @@ export class LegacyServing {
     // A session belongs to the key that opened it; other callers get 404.
     if (session?.isOf(who)) return await session.fetch(request, body, who);
     return rpcResponse(404, { code: RPC.sessionNotFound, message: 'Session not found' });
+  }
+
+  /** The answer to a call in an open session of its caller; null without one. */
+  call(request: Request, call: PlainCall, who: Principal): Promise<Response> | null {
+    const session = this.#sessions.get(request.headers.get('mcp-session-id') ?? '');
+    return session?.isOf(who) ? session.call(request, call, who) : null;
   }
 
   async close(): Promise<void> {
@@ -139,7 +145,8 @@ export class LegacySession implements ClientChannel {
   readonly #options: LegacySessionOptions;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
-  readonly #running = new Map<RequestId, ServerContext>();
+  readonly #running = new Map<RequestId, CallContext>();
+  readonly #begun = new Map<Request | undefined, BegunCall>();
   /** As it was with the last request: what a key may do can change during a session. */
   #who: Principal;
   #streams = 0;
@@ -156,11 +163,19 @@ export class LegacySession implements ClientChannel {
       onsessioninitialized: () => options.onOpen(this),
     });
     this.#server = rawServer(options.serverInfo, {
-      onRequest: (method, params, context) => this.#handle(method, params, context),
+      onRequest: (method, params, context) => {
+        const request = context.http?.req;
+        const begun = this.#begun.get(request);
+        this.#begun.delete(request);
+        return begun ? begun.goOn(context) : this.#handle(method, params, context);
+      },
       onNotification: (method, params) => options.endpoint.hear(method, params, this.#who),
     });
     this.#server.onerror = options.onError;
-    this.#server.onclose = () => options.onClose(this);
+    this.#server.onclose = () => {
+      for (const begun of this.#begun.values()) begun.cancel();
+      options.onClose(this);
+    };
   }
 
   async open(): Promise<void> {
@@ -180,9 +195,22 @@ export class LegacySession implements ClientChannel {
     return this.#running.size > 0 || this.#streams > 0 ? null : this.#usedAt;
   }
 
+  async call(request: Request, call: PlainCall, who: Principal): Promise<Response> {
+    this.#who = who;
+    const begun = new BegunCall(request, call, ({ method, params }, context) =>
+      this.#handle(method, params, context),
+    );
+    this.#begun.set(request, begun);
+    const answer = await begun.promptAnswer(this.clientId);
+    if (!answer) return await this.fetch(request, call, who);
+    this.#begun.delete(request);
+    return answer;
+  }
+
   async fetch(request: Request, body: unknown, who: Principal): Promise<Response> {
     this.#who = who;
     this.#usedAt = this.#options.now();
+    this.#cancelBegun(body);
     const response = await this.#transport.handleRequest(request, { parsedBody: body });
     if (request.method !== 'GET' || !response.ok) return response;
     this.#streams += 1;
@@ -192,6 +220,13 @@ export class LegacySession implements ClientChannel {
       open = false;
       this.#usedAt = this.#options.now();
     });
+  }
+
+  /** The SDK knows a call only when it has a stream. */
+  #cancelBegun(body: unknown): void {
+    const { method, params } = (body ?? {}) as { method?: unknown; params?: JsonObject };
+    if (method !== 'notifications/cancelled') return;
+    for (const begun of this.#begun.values()) if (begun.id === params?.requestId) begun.cancel();
   }
 
   /** On the stream of an open request, which is certain to be read; otherwise on the session's own. */
@@ -207,7 +242,7 @@ export class LegacySession implements ClientChannel {
     await this.#server.close();
   }
 
-  async #handle(method: string, sent: JsonObject | undefined, context: ServerContext): Promise<JsonObject> {
+  async #handle(method: string, sent: JsonObject | undefined, context: CallContext): Promise<JsonObject> {
     const { id, signal } = context.mcpReq;
     const { params, meta, progressToken, trace } = readParams(sent);
     const onProgress = (progress: UpstreamProgress) => {
@@ -245,7 +280,7 @@ export class LegacySession implements ClientChannel {
     this.#transport.send({ jsonrpc: '2.0', id, error }).catch(() => {});
   }
 
-  #client({ mcpReq }: ServerContext): UpstreamClient {
+  #client({ mcpReq }: CallContext): UpstreamClient {
     const capabilities = (this.#server.getClientCapabilities() ?? {}) as JsonObject;
     const info = this.#server.getClientVersion() as JsonObject | undefined;
     return {
