@@ -164,13 +164,13 @@ export function useSettled(drawing: Drawing): {
   useEffect(() => {
     let isWanted = true;
     kept.current ??= readPlaces();
-    const isAnew = laidOut.current !== round;
+    const isFresh = laidOut.current !== round;
     laidOut.current = round;
-    layOut(drawing, isAnew ? new Map() : kept.current).then(
+    layOut(drawing, isFresh ? new Map() : kept.current).then(
       (places) => {
         if (!isWanted) return;
         // Nodes that are not drawn now keep their positions too.
-        kept.current = new Map([...(isAnew ? [] : kept.current!), ...places]);
+        kept.current = new Map([...(isFresh ? [] : kept.current!), ...places]);
         keepPlaces(kept.current);
         setSettled({ drawing, places, scene: `definition ${round}` });
       },

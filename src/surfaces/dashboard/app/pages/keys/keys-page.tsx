@@ -418,8 +418,8 @@ function RevokeDialog({ of: key, onClose }: { of: Key; onClose: () => void }) {
       }
     >
       <p>
-        Whoever uses it is refused from now on: open streams end, and so do its browser logins and connected
-        clients. This cannot be undone.
+        Requests with this key are refused from now on. Its open streams, browser logins and connected clients
+        end. This cannot be undone.
       </p>
     </Dialog>
   );

@@ -67,7 +67,7 @@ export function schemaFor(scope: Key['scope']): object {
   const limits = scope?.limits.map(({ unit, per, most }) => `${unit}/${per}=${most}`) ?? [];
   return {
     type: 'object',
-    // Whoever writes it as JSON is told of a wrong name: without that rule, the key could do more.
+    // A person who writes it as JSON is told of a wrong name: without that rule, the key could do more.
     additionalProperties: false,
     properties: {
       allow: globs(
