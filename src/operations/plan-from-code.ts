@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { planToWire } from '../core/vocabulary/plan-wire.ts';
 import { jsonObject } from './fields.ts';
 import { operation } from './operation.ts';
-import { plan } from './suggest.ts';
+import { plan } from './shapes/plan.ts';
 
 export const planFromCode = operation({
   name: 'plan_from_code',

@@ -11,7 +11,8 @@ import type { IntentRun, RunError, RunResult } from '../../engine/runs/run-servi
 import { aheadIn, shownTasks } from '../../engine/workflow/task-state.ts';
 import { jsonObject } from '../fields.ts';
 import type { Immutable } from '../operation.ts';
-import { plan, planEdge, suggestion, suggestionToWire } from '../suggest.ts';
+import { suggestion, suggestionToWire } from '../suggest.ts';
+import { plan, planEdge } from './plan.ts';
 import { errorShape } from './server.ts';
 
 /** A field as accepted and as it is now; null if it is absent. */
