@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { IntentRun } from '../engine/runs/run-service.ts';
-import { callFields, callOf } from './fields.ts';
+import { callFields, callOf } from './input-fields.ts';
 import { operation } from './operation.ts';
 import {
   execution,

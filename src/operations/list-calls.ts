@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { visibleTo } from '../engine/people/roles.ts';
-import { count } from './fields.ts';
+import { count } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
 import { CALL_QUERY, call, callFilter, callToWire, filterOf, type WireCall } from './shapes/call.ts';

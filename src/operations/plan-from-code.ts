@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { planToWire } from '../core/vocabulary/plan-wire.ts';
-import { jsonObject } from './fields.ts';
+import { jsonObject } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { plan } from './shapes/plan.ts';
 

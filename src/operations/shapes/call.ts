@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { estimateTokens } from '../../core/vocabulary/text.ts';
 import { ERROR_TYPES } from '../../core/vocabulary/trace-event.ts';
 import type { CallFilter, StoredCall } from '../../engine/ports.ts';
-import { moment } from '../fields.ts';
+import { moment } from '../input-fields.ts';
 
 export const callFilter = z.strictObject({
   tool: z.string().optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject } from '../fields.ts';
+import { jsonObject } from '../input-fields.ts';
 
 /** A plan as written by `planToWire` and read by `planFromWire`. */
 export const plan = z

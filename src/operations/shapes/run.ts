@@ -9,11 +9,11 @@ import {
 } from '../../engine/runs/pending-runs.ts';
 import type { IntentRun, RunError, RunResult } from '../../engine/runs/run-service.ts';
 import { aheadIn, shownTasks } from '../../engine/workflow/task-state.ts';
-import { jsonObject } from '../fields.ts';
+import { jsonObject } from '../input-fields.ts';
+import { errorShape } from '../list-servers.ts';
 import type { Immutable } from '../operation.ts';
 import { suggestion, suggestionToWire } from '../suggest.ts';
 import { plan, planEdge } from './plan.ts';
-import { errorShape } from './server.ts';
 
 /** A field as accepted and as it is now; null if it is absent. */
 export const definitionChange = z.object({
