@@ -24,8 +24,7 @@ import {
   type ReplyMessage,
   type StartMessage,
 } from '../messages.ts';
-import type { RealmNative, StartText } from './install-guest.ts';
-import type { GuestIsolate, Realm } from './isolate.ts';
+import type { GuestIsolate, Realm, RealmNative, StartText } from './isolate.ts';
 import type { Pipe } from './pipe.ts';
 
 const DEFAULTS = {
