@@ -7,7 +7,7 @@ import { duration, shownLine } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
 import { CallDetails } from './call-details.tsx';
 import { type Call, concurrencyOf, endOf, rowsOf, ticksOf } from './calls.ts';
-import { calledOf, stepsOf } from './run-row.ts';
+import { calledOf } from './run-row.ts';
 
 const DEFAULTS = {
   /** Calls drawn before "Show more". */
@@ -304,6 +304,17 @@ export function PathSteps({ path, nameOf }: { path: readonly string[]; nameOf: (
       )}
     </span>
   );
+}
+
+/** The calls of a path in order, with consecutive repeats merged. */
+export function stepsOf(path: readonly string[]): { node: string; count: number }[] {
+  const steps: { node: string; count: number }[] = [];
+  for (const node of path) {
+    const last = steps.at(-1);
+    if (last?.node === node) last.count += 1;
+    else steps.push({ node, count: 1 });
+  }
+  return steps;
 }
 
 /** `server:tool` with a muted server. */
