@@ -6,7 +6,7 @@ import { Duration } from '../../components/time.tsx';
 import { duration, shownLine } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
 import { CallDetails } from './call-details.tsx';
-import { type Call, concurrencyOf, endOf, rowsOf, ticksOf } from './calls.ts';
+import { type Call, concurrencyOf, endOf, rowsOf, stepsOf, ticksOf } from './calls.ts';
 import { calledOf } from './run-row.ts';
 
 const DEFAULTS = {
@@ -304,17 +304,6 @@ export function PathSteps({ path, nameOf }: { path: readonly string[]; nameOf: (
       )}
     </span>
   );
-}
-
-/** The calls of a path in order, with consecutive repeats merged. */
-export function stepsOf(path: readonly string[]): { node: string; count: number }[] {
-  const steps: { node: string; count: number }[] = [];
-  for (const node of path) {
-    const last = steps.at(-1);
-    if (last?.node === node) last.count += 1;
-    else steps.push({ node, count: 1 });
-  }
-  return steps;
 }
 
 /** `server:tool` with a muted server. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TraceSummary } from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
-import { stepsOf } from './call-list.tsx';
+import { stepsOf } from './calls.ts';
 import { type FollowedRuns, followRuns } from './live-runs.ts';
 import { rowsOfRuns, statusOf } from './run-row.ts';
 
