@@ -3,8 +3,8 @@ import { planToWire } from '../core/vocabulary/plan-wire.ts';
 import type { RunRisk } from '../engine/learning/success-watch.ts';
 import type { Suggestion } from '../engine/learning/suggest.ts';
 import { operation } from './operation.ts';
+import { plan, planEdge } from './plan-from-code.ts';
 import { capabilityHit, capabilityHitToWire } from './search-capabilities.ts';
-import { plan, planEdge } from './shapes/plan.ts';
 
 const NO_EVIDENCE_FOR_A_PLAN =
   'No past run supports this, and no tool matches the text. Search for tools and run them: PML will know this kind of job next time.';

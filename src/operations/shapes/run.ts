@@ -12,8 +12,8 @@ import { aheadIn, shownTasks } from '../../engine/workflow/task-state.ts';
 import { jsonObject } from '../input-fields.ts';
 import { errorShape } from '../list-servers.ts';
 import type { Immutable } from '../operation.ts';
+import { plan, planEdge } from '../plan-from-code.ts';
 import { suggestion, suggestionToWire } from '../suggest.ts';
-import { plan, planEdge } from './plan.ts';
 
 /** A field as accepted and as it is now; null if it is absent. */
 export const definitionChange = z.object({
