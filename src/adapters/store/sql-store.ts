@@ -5,11 +5,10 @@ import { sqlApprovals } from './sql/approvals.ts';
 import { sqlCalls } from './sql/calls.ts';
 import { sqlCapabilities } from './sql/capabilities.ts';
 import { sqlGraph } from './sql/graph.ts';
-import { sqlEpisodes, sqlRankerParams } from './sql/learning.ts';
 import { sqlAudit, sqlKeys, sqlOAuth, sqlUsage } from './sql/people.ts';
 import { sqlRollup } from './sql/rollup.ts';
 import { sqlRuns } from './sql/runs.ts';
-import { sqlSuggestions } from './sql/suggestions.ts';
+import { sqlEpisodes, sqlRankerParams, sqlSuggestions } from './sql/suggestions.ts';
 import { sqlEmbeddings, sqlServers, sqlTools } from './sql/tools.ts';
 import { sqlTraces } from './sql/traces.ts';
 

@@ -8,7 +8,7 @@ import { type ConfigSource, dataDir } from '../find-config.ts';
 import { readConfig } from '../read-config.ts';
 import { parseSource } from '../source-text.ts';
 import { decodeText, readTextFile, type TextFile, writeFileWhole } from '../text-file.ts';
-import type { Launch } from './client-dialects.ts';
+import type { Entry, Launch } from './client-dialects.ts';
 import { foreignServers, type Move, mergeServers, rewire } from './client-entries.ts';
 import type { ClientName, ClientPlace, Machine } from './client-places.ts';
 import { readRules, type ServerRules } from './client-rules.ts';
@@ -25,7 +25,7 @@ import {
   writeJournal,
 } from './file-change.ts';
 import { selectPlaces } from './select-places.ts';
-import { type Entries, type Entry, jsonServers, SERVERS_FORMATS } from './servers-format.ts';
+import { type Entries, jsonServers, SERVERS_FORMATS } from './servers-format.ts';
 
 interface Program {
   /** The Node binary that runs PML. */

@@ -21,11 +21,11 @@ import {
   type EntryMessage,
   MarkBuffer,
   monotonicNow,
+  type Pipe,
   type ReplyMessage,
   type StartMessage,
 } from '../messages.ts';
 import type { GuestIsolate, Realm, RealmNative, StartText } from './isolate.ts';
-import type { Pipe } from './pipe.ts';
 
 const DEFAULTS = {
   /** Characters of a tool's or capability's name. */
