@@ -1,8 +1,10 @@
 import { effect, signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import type { LiveEvent } from '../shared/events.ts';
 import { href } from '../shared/routes.ts';
 import { Button } from './components/button.tsx';
 import { toast } from './components/toast.tsx';
-import { shownLine } from './format.ts';
+import { number, plural, shownLine } from './format.ts';
 import { onEvents } from './live.ts';
 
 /** Storage key of whether this browser shows notifications. */
@@ -66,5 +68,30 @@ export function Notices() {
     <Button icon="bell" aria-pressed={isOn} onClick={() => void change()}>
       {isOn ? 'Notifications are on' : 'Notify me'}
     </Button>
+  );
+}
+
+type Embedded = Extract<LiveEvent, { type: 'tools_embedded' }>;
+
+/** Live note that more tools can now be found by meaning. */
+export function EmbeddedNews() {
+  const [news, setNews] = useState<Embedded | null>(null);
+  useEffect(
+    () =>
+      onEvents((events) => {
+        const newest = events.findLast((event) => event.type === 'tools_embedded');
+        if (newest) setNews(newest);
+      }),
+    [],
+  );
+  return (
+    <div role="status">
+      {news && (
+        <p class="muted">
+          {plural(news.embedded, 'tool')} more {news.embedded === 1 ? 'is' : 'are'} found by meaning now:{' '}
+          {number(news.by_meaning)} of {number(news.tools)}.
+        </p>
+      )}
+    </div>
   );
 }
