@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely } from 'kysely';
-import { migrate } from '../src/adapters/store/migrate.ts';
+import { migrate } from '../src/adapters/store/migrations/index.ts';
 import { pgliteDialect } from '../src/adapters/store/open-pglite-store.ts';
 
 const db = await PGlite.create();

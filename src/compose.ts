@@ -39,7 +39,7 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
   const openServing = async (options: GlobalOptions) => {
     const [{ createHttpBridge }, { readToken }, { bridgedOperations }] = await Promise.all([
       import('./adapters/client/http-bridge.ts'),
-      import('./adapters/store/data-dir.ts'),
+      import('./adapters/store/data-dir-lock.ts'),
       import('./operations/bridged-operations.ts'),
     ]);
     const dir = dataDir(options);

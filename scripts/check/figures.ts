@@ -4,9 +4,11 @@ import type { Problem } from './problem.ts';
 import { referencesOf } from './references.ts';
 import { parseFile, sourceFiles } from './source-file.ts';
 
-/** Limits that keep the tree easy to navigate: few files, without fragments. */
+/** Limits that keep the tree easy to navigate: few files, mostly short, without fragments. */
 const DEFAULTS = {
   maxFiles: 700,
+  /** Lines: half of the files have at most so many. */
+  maxMedian: 110,
   /** A fragment is a file of at most `fragmentLines` lines that only one file, a neighbour, imports. */
   maxFragments: 30,
   fragmentLines: 60,
@@ -34,6 +36,12 @@ export function checkFigures(root: string): Problem[] {
     ...tooMany('src', files.length, DEFAULTS.maxFiles, 'files: merge what belongs together'),
     ...tooMany(
       'src',
+      median(files.map(({ text }) => lineCount(text))),
+      DEFAULTS.maxMedian,
+      'lines in its median file: move second ideas of longer files elsewhere, or write less',
+    ),
+    ...tooMany(
+      'src',
       fragments.length,
       DEFAULTS.maxFragments,
       `fragments: move some into the one file that imports them (${fragments.map(({ path }) => path).join(', ')})`,
@@ -53,6 +61,13 @@ function tooMany(file: string, count: number, most: number, what: string): Probl
 
 function resolve(from: string, specifier: string): string {
   return posix.join(posix.dirname(from), specifier);
+}
+
+/** 0 for none. */
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const [low = 0, high = low] = sorted.slice(Math.floor((sorted.length - 1) / 2));
+  return sorted.length % 2 === 1 ? low : (low + high) / 2;
 }
 
 function lineCount(text: string): number {

@@ -9,8 +9,7 @@ import {
   writeBackup,
 } from '../adapters/store/backup/backup-file.ts';
 import { type DumpPiece, dump } from '../adapters/store/backup/dump.ts';
-import { ensureDataDir } from '../adapters/store/data-dir.ts';
-import { claim } from '../adapters/store/data-dir-lock.ts';
+import { claim, ensureDataDir } from '../adapters/store/data-dir-lock.ts';
 import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import { appendEntry } from '../adapters/store/sql/people.ts';

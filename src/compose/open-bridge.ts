@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os';
 import { createFailoverBridge, createHttpBridge } from '../adapters/client/http-bridge.ts';
-import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
-import { claimOrReach, type Holder } from '../adapters/store/data-dir-lock.ts';
+import { claimOrReach, ensureDataDir, type Holder, readToken } from '../adapters/store/data-dir-lock.ts';
 import type { Bridge, Settings } from '../engine/ports.ts';
 import type { ProcessContext } from './start-gateway-process.ts';
 

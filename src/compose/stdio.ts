@@ -1,6 +1,5 @@
 import { runStdioPump } from '../adapters/client/stdio-pump.ts';
-import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
-import { awaitSuccessor, claimOrReach } from '../adapters/store/data-dir-lock.ts';
+import { awaitSuccessor, claimOrReach, ensureDataDir, readToken } from '../adapters/store/data-dir-lock.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Settings } from '../engine/ports.ts';
 import type { StdioGateway } from '../surfaces/cli/system.ts';

@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import { STANDING_SCOPES } from '../engine/people/standing-approvals.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { Caller, Gateway } from '../engine/gateway.ts';
+import { STANDING_SCOPES, type StandingScope } from '../engine/people/standing-approvals.ts';
+import { seenRun } from './get-run.ts';
 import { operation } from './operation.ts';
-import { settleRun } from './seen-runs.ts';
-import { wholeRun } from './shapes/run.ts';
+import { deciderOf } from './operation-context.ts';
+import { wholeRun, wholeRunToWire } from './shapes/run.ts';
 
 export const approveRun = operation({
   name: 'approve_run',
@@ -21,3 +24,27 @@ export const approveRun = operation({
   http: { method: 'POST', path: '/runs/:run_id/approve' },
   run: ({ gateway }, input, caller) => settleRun(gateway, 'approved', input, caller),
 });
+
+interface Decision {
+  readonly run_id: string;
+  readonly approval_ids?: string[] | undefined;
+  readonly accept_definition?: boolean;
+  readonly always?: StandingScope | undefined;
+}
+
+/** The first decision counts. */
+export async function settleRun(
+  gateway: Gateway,
+  verdict: 'approved' | 'rejected',
+  { run_id, approval_ids: ids, accept_definition: acceptDefinition = false, always }: Decision,
+  caller: Caller,
+) {
+  const { runId } = await seenRun(caller, gateway, run_id);
+  const beyond = { acceptDefinition, ...(always !== undefined && { always }) };
+  if (!(await gateway.settleApproval(runId, verdict, deciderOf(caller), ids, beyond))) {
+    throw new PmlError('store_conflict', `Run ${runId} no longer waits for a decision`, {
+      hint: 'See who decided with GET /api/runs/:id.',
+    });
+  }
+  return wholeRunToWire(await seenRun(caller, gateway, runId));
+}

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { estimateTokens } from '../core/vocabulary/text.ts';
 import { visibleTo } from '../engine/people/roles.ts';
-import { CALL_QUERY, callFilter, filterOf } from './list-calls.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
+import { CALL_QUERY, callFilter, filterOf } from './shapes/call.ts';
 
 export const countCalls = operation({
   name: 'count_calls',

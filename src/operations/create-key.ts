@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { KEY_ROLES } from '../core/vocabulary/principal.ts';
-import { apiKey, keyScope, keyToWire } from './list-keys.ts';
 import { operation } from './operation.ts';
 import { deciderOf } from './operation-context.ts';
+import { apiKey, keyScope, keyToWire } from './shapes/key.ts';
 
 export const createKey = operation({
   name: 'create_key',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { jsonObject } from './fields.ts';
+import { seenRun } from './get-run.ts';
+import { jsonObject } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { deciderOf } from './operation-context.ts';
-import { seenRun } from './seen-runs.ts';
 import { wholeRun, wholeRunToWire } from './shapes/run.ts';
 
 export const editRun = operation({

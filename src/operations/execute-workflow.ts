@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { planFromWire } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import { jsonObject } from './fields.ts';
+import { jsonObject } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { withHowToSettle, workflowAnswer, workflowToWire } from './shapes/run.ts';
 

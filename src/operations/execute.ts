@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { IntentRun } from '../engine/runs/run-service.ts';
-import { jsonObject } from './fields.ts';
+import { callFields, callOf } from './input-fields.ts';
 import { operation } from './operation.ts';
 import {
   execution,
@@ -12,8 +12,6 @@ import {
   plannedRunToWire,
   withHowToSettle,
 } from './shapes/run.ts';
-
-const DEFAULTS = { maxTimeoutMs: 24 * 60 * 60_000 };
 
 const CODE = [
   'TypeScript: `await mcp.server.tool({…})` returns the result as data, a failure throws; `await capabilities.slug({…})`; `args`, console, Promise.all; `return` the result.',
@@ -27,18 +25,11 @@ const asked = z.object({
   as_plan: z.boolean().optional().describe('Run code as a workflow: reads in parallel'),
   capability: z.string().min(1).optional().describe('slug from pml_search_capabilities'),
   intent: z.string().min(1).optional().describe('The goal in plain words'),
-  timeout_ms: z.int().min(1).max(DEFAULTS.maxTimeoutMs).optional(),
+  timeout_ms: callFields.timeout_ms,
 });
 
 /** Input of the MCP tool. */
 export type ExecuteArguments = z.output<typeof asked>;
-
-/** Fields of every kind of call. */
-export const callFields = {
-  arguments: jsonObject.default({}),
-  intent: z.string().min(1).optional(),
-  timeout_ms: z.int().min(1).max(DEFAULTS.maxTimeoutMs).optional(),
-};
 
 export const execute = operation({
   name: 'execute',
@@ -90,20 +81,6 @@ export const execute = operation({
     return withHowToSettle(executionToWire(made));
   },
 });
-
-/** Converts a call to the engine's form. */
-export function callOf(call: {
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly intent?: string | undefined;
-  readonly timeout_ms?: number | undefined;
-}) {
-  const { timeout_ms: timeoutMs, intent, arguments: args } = call;
-  return {
-    arguments: args,
-    ...(intent !== undefined && { intent }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  };
-}
 
 function toldIntent(made: IntentRun) {
   const wire = intentRunToWire(made);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { skillFolder } from '../engine/capabilities/manage-capabilities.ts';
-import { slug } from './fields.ts';
+import { slug } from './input-fields.ts';
 import { operation } from './operation.ts';
 
 export const exportCapability = operation({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
 import { readTraces, tracePage } from '../engine/traces/select-traces.ts';
-import { moment } from './fields.ts';
+import { moment } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { storedTrace } from './shapes/trace.ts';
 

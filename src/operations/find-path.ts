@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { graphEdge } from './get-graph.ts';
 import { operation } from './operation.ts';
-import { graphEdge } from './shapes/graph.ts';
 
 const DEFAULTS = {
   /** Maximum number of start nodes. */

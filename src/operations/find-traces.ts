@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readTraces, selectTraces } from '../engine/traces/select-traces.ts';
-import { moment } from './fields.ts';
+import { moment } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { listedTrace, listedTraceToWire } from './shapes/trace.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { maySee } from '../engine/people/roles.ts';
-import { jsonObject } from './fields.ts';
+import { jsonObject } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { askerOf, notFound } from './operation-context.ts';
 import { execution, executionToWire, withHowToSettle, workflowAnswer, workflowToWire } from './shapes/run.ts';

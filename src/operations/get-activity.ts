@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count } from './fields.ts';
+import { count } from './input-fields.ts';
 import { operation } from './operation.ts';
 
 const DEFAULTS = { days: 14, maxDays: 366 };

@@ -1,8 +1,22 @@
 import { z } from 'zod';
+import { EDGE_SOURCES, EDGE_TYPES } from '../core/vocabulary/edge.ts';
 import { GRAPH_FORMATS } from '../engine/graph/graph-formats.ts';
 import type { GraphView } from '../engine/graph/graph-view.ts';
 import { operation } from './operation.ts';
-import { graphEdge, nodeKind } from './shapes/graph.ts';
+
+export const nodeKind = z.enum(['tool', 'capability', 'operation']);
+
+export const graphEdge = z
+  .object({
+    source: z.string(),
+    target: z.string(),
+    edge_type: z.enum(EDGE_TYPES),
+    edge_source: z.enum(EDGE_SOURCES),
+    weight: z.number(),
+    observed_count: z.number(),
+    invocation_count: z.number(),
+  })
+  .meta({ id: 'GraphEdge' });
 
 const file = (format: keyof typeof GRAPH_FORMATS, mediaType: string) => ({
   mediaType,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { may, RIGHTS } from '../engine/people/roles.ts';
-import { keyScope, scopeToWire } from './list-keys.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
+import { keyScope, scopeToWire } from './shapes/key.ts';
 
 /** Lets the dashboard hide actions that its user may not take. */
 export const getMe = operation({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { graphEdge, nodeKind } from './get-graph.ts';
 import { operation } from './operation.ts';
 import { relation } from './search-tools.ts';
-import { graphEdge, nodeKind } from './shapes/graph.ts';
 
 export const getNode = operation({
   name: 'get_node',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AUDIT_ACTIONS, type AuditEntry } from '../engine/ports.ts';
-import { count } from './fields.ts';
+import { count } from './input-fields.ts';
 import { operation } from './operation.ts';
 
 const DEFAULTS = { limit: 50, maxLimit: 500 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { visibleTo } from '../engine/people/roles.ts';
-import { count, slug } from './fields.ts';
+import { count, slug } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
 import { listedTrace, listedTraceToWire } from './shapes/trace.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { visibleTo } from '../engine/people/roles.ts';
 import { recentRuns, waitingRuns } from '../engine/runs/pending-runs.ts';
-import { count } from './fields.ts';
+import { seenBy } from './get-run.ts';
+import { count } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
-import { seenBy } from './seen-runs.ts';
 import { listedRun, listedRunToWire } from './shapes/run.ts';
 
 const DEFAULTS = { limit: 50, maxLimit: 500 };

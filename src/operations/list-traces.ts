@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RUN_KINDS } from '../core/vocabulary/execution-trace.ts';
 import { visibleTo } from '../engine/people/roles.ts';
 import type { TraceQuery } from '../engine/ports.ts';
-import { count, moment } from './fields.ts';
+import { count, moment } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
 import { listedTrace, listedTraceToWire } from './shapes/trace.ts';

@@ -1,6 +1,6 @@
 import { inputFields, jsonSchema } from './input-fields.ts';
+import { errorShape } from './list-servers.ts';
 import type { AnyOperation, HttpRoute } from './operation.ts';
-import { errorShape } from './shapes/server.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -84,10 +84,7 @@ export function askerOf({ who }: Caller): Principal {
   return who ?? { name: 'owner', user: 'owner', role: 'owner', keyId: null };
 }
 
-/**
- * For the audit log: the user at the terminal, or the key, or else a logged-in browser or a program with the
- * token.
- */
+/** For the audit log: the user at the terminal, the key, or else a browser or a program with the token. */
 export function deciderOf({ who, terminalUser = 'owner' }: Caller): string {
   if (!who) return terminalUser;
   if (who.keyId !== null) return who.name;

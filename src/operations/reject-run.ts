@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { settleRun } from './approve-run.ts';
 import { operation } from './operation.ts';
-import { settleRun } from './seen-runs.ts';
 import { wholeRun } from './shapes/run.ts';
 
 export const rejectRun = operation({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { slug } from './fields.ts';
+import { slug } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { capability, capabilityToWire } from './shapes/capability.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject } from './fields.ts';
+import { jsonObject } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { valueFrom } from './operation-context.ts';
 

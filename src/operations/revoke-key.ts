@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { apiKey, keyToWire } from './list-keys.ts';
 import { operation } from './operation.ts';
 import { deciderOf } from './operation-context.ts';
+import { apiKey, keyToWire } from './shapes/key.ts';
 
 export const revokeKey = operation({
   name: 'revoke_key',

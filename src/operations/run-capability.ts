@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { callFields, callOf } from './execute.ts';
-import { slug } from './fields.ts';
+import { callFields, callOf, slug } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { execution, executionToWire, withHowToSettle } from './shapes/run.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toolWarning } from '../engine/catalogue/catalogue.ts';
 import { type SearchHit, scoreShares as sharesOf } from '../engine/catalogue/search.ts';
 import type { Caller, Gateway } from '../engine/gateway.ts';
-import { count } from './fields.ts';
+import { count } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { capabilityHit, capabilityHitToWire } from './search-capabilities.ts';
 

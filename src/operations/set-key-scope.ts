@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { apiKey, keyScope, keyToWire } from './list-keys.ts';
 import { operation } from './operation.ts';
 import { deciderOf } from './operation-context.ts';
+import { apiKey, keyScope, keyToWire } from './shapes/key.ts';
 
 export const setKeyScope = operation({
   name: 'set_key_scope',

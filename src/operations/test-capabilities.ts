@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CapabilityTest } from '../engine/capabilities/prove-capability.ts';
-import { slug } from './fields.ts';
+import { slug } from './input-fields.ts';
 import { operation } from './operation.ts';
 import { difference } from './replay-trace.ts';
 

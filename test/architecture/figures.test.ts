@@ -12,6 +12,20 @@ test('[HOUSE-15] 701 source files are refused, 700 are not; tests do not count',
   ]);
 });
 
+test('[HOUSE-15] half of the source files have at most 110 lines; tests do not count', async () => {
+  const lines = (count: number) => 'export {};\n'.repeat(count);
+  const short = files(2, (number) => `src/core/graph/short-${number}.ts`, lines(110));
+  const long = files(2, (number) => `src/core/graph/long-${number}.ts`, lines(130));
+  expect(await complaints('figures', { ...short, 'src/main.ts': lines(400) })).toEqual([]);
+  expect(await complaints('figures', { ...short, ...long })).toEqual([
+    'src has 120, at most 110, lines in its median file: move second ideas of longer files elsewhere, or write less',
+  ]);
+  expect(await complaints('figures', { ...short, ...long, 'src/main.test.ts': lines(1) })).toHaveLength(1);
+  expect(await complaints('figures', { ...short, 'src/main.ts': lines(400), 'src/client.ts': '' })).toEqual(
+    [],
+  );
+});
+
 test('[HOUSE-15] short files with a single importer in their folder are fragments; 30 are allowed', async () => {
   const fragments = (count: number, text?: string) => ({
     ...files(count, (number) => `src/core/graph/part-${number}.ts`, text),

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'nod
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureDataDir, readToken } from '../../src/adapters/store/data-dir.ts';
+import { ensureDataDir, readToken } from '../../src/adapters/store/data-dir-lock.ts';
 import { openPgliteStore, pgliteDialect, startPglite } from '../../src/adapters/store/open-pglite-store.ts';
 import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ensureDataDir } from '../../src/adapters/store/data-dir.ts';
+import { ensureDataDir } from '../../src/adapters/store/data-dir-lock.ts';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
 import { deriveTrace } from '../../src/core/tracing/derive-trace.ts';
 import { runPml } from '../support/run-pml.ts';

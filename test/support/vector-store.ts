@@ -2,7 +2,7 @@ import { PGlite, types } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { Kysely } from 'kysely';
 import type { Database } from '../../src/adapters/store/database.ts';
-import { migrate } from '../../src/adapters/store/migrate.ts';
+import { migrate } from '../../src/adapters/store/migrations/index.ts';
 import { pgliteDialect } from '../../src/adapters/store/open-pglite-store.ts';
 import { createSqlStore } from '../../src/adapters/store/sql-store.ts';
 import type { Store } from '../../src/engine/ports.ts';

@@ -9,7 +9,6 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { CLIENT_HEADER } from '../../core/vocabulary/principal.ts';
-import { expectantRequest, UnseenError } from './http-bridge.ts';
 
 const DEFAULTS = {
   /** On one machine a stream only ends when the gateway does. */
@@ -207,5 +206,42 @@ function createLoopbackFetch(): typeof fetch {
 async function bareRequest(options: RequestOptions): Promise<IncomingMessage> {
   return await new Promise((resolve, reject) => {
     request(options, resolve).on('error', reject).end();
+  });
+}
+
+/** The other side cannot have received the request: no part of its body was sent. */
+export class UnseenError extends Error {
+  override readonly name = 'UnseenError';
+}
+
+interface ExpectantRequest extends RequestOptions {
+  readonly body: Buffer;
+}
+
+/**
+ * Sends the body only after the other side has said "100 Continue": a request that fails before that cannot
+ * have taken effect and may be sent elsewhere; one that fails after it may have.
+ */
+export async function expectantRequest({ body, ...options }: ExpectantRequest): Promise<IncomingMessage> {
+  return await new Promise<IncomingMessage>((resolve, reject) => {
+    let isSent = false;
+    const headers = { ...options.headers, 'content-length': body.length, expect: '100-continue' };
+    const asked = request({ ...options, headers });
+    asked.on('continue', () => {
+      isSent = true;
+      // From here on it is working, for as long as that takes; if it dies, the socket ends.
+      asked.setTimeout(0);
+      asked.end(body);
+    });
+    asked.on('timeout', () => asked.destroy(new Error(`no response for ${options.timeout} ms`)));
+    asked.on('response', resolve);
+    asked.on('error', (error) => {
+      if (isSent) reject(error);
+      // The other side may close a reused connection just as we use it, so that failure means nothing: try
+      // again.
+      else if (asked.reusedSocket) resolve(expectantRequest({ body, ...options }));
+      else reject(new UnseenError(error.message, { cause: error }));
+    });
+    asked.flushHeaders();
   });
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { collectSecrets, expandVariables } from './collect-secrets.ts';
+import { collectSecrets } from './collect-secrets.ts';
+import { expandVariables } from './expand-variables.ts';
 import { readConfig } from './read-config.ts';
 
 function secretsOf(config: unknown, env: Record<string, string> = {}): string[] {

@@ -2,15 +2,9 @@ import { findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
 import { z } from 'zod';
 import { nearestName } from '../../core/retrieval/words.ts';
 import { isServerName } from '../../core/vocabulary/ids.ts';
-import {
-  type ConfigForm,
-  clientVariables,
-  fromClientEntry,
-  isReadByUs,
-  misspeltPml,
-  recogniseForm,
-} from './client-form.ts';
-import { expandVariables, type UsedVariable, type VariableSource } from './collect-secrets.ts';
+import { fromClientEntry } from './client-files/client-dialects.ts';
+import { type ConfigForm, clientVariables, isReadByUs, misspeltPml, recogniseForm } from './client-form.ts';
+import { expandVariables, type UsedVariable, type VariableSource } from './expand-variables.ts';
 import { type Config, configSchema } from './schema.ts';
 import {
   ConfigProblems,

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Embedder } from '../../engine/ports.ts';
-import { type EmbedReply, type EmbedRequest, MINILM, type MiniLmWorkerData } from './minilm-messages.ts';
+import { type EmbedReply, type EmbedRequest, MINILM, type MiniLmWorkerData } from './minilm-files.ts';
 import { modelMemory } from './minilm-model.ts';
 
 const DEFAULTS = {

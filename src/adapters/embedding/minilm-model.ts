@@ -7,10 +7,10 @@ import {
   findWeights,
   type Layer,
   loadWeights,
+  MINILM,
   type MiniLmFiles,
   type MiniLmWeights,
 } from './minilm-files.ts';
-import { MINILM } from './minilm-messages.ts';
 
 const DEFAULTS = {
   /** Far more than 256 tokens in any script; bounds the time to tokenize a text of megabytes. */

@@ -2,8 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { readMiniLmFiles } from './minilm-files.ts';
-import { type EmbedReply, type EmbedRequest, MINILM, type MiniLmWorkerData } from './minilm-messages.ts';
+import {
+  type EmbedReply,
+  type EmbedRequest,
+  MINILM,
+  type MiniLmWorkerData,
+  readMiniLmFiles,
+} from './minilm-files.ts';
 import { createTokenizer, MiniLmModel, type Tokens } from './minilm-model.ts';
 
 /**

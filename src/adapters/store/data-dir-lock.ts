@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { readIfThere } from './data-dir.ts';
 
 /** Start time of a living process if the platform does not provide it. */
 const UNKNOWN = 'unknown';
@@ -44,6 +43,7 @@ const DEFAULTS = {
   /** Milliseconds that a process which was handed the folder has to publish its port. */
   successorMs: 15_000,
   pollMs: 50,
+  tokenBytes: 32,
 };
 
 /**
@@ -202,4 +202,66 @@ export async function claim(
       hint: `Use that gateway, stop it (kill ${heldBy.pid}), or choose another folder with --data.`,
     },
   );
+}
+
+/** Creates the directory, accessible to its owner only: it contains the token and everything learned. */
+export async function ensureDataDir(dir: string): Promise<void> {
+  await readable(dir, () => mkdir(dir, { recursive: true, mode: 0o700 }));
+}
+
+/** The token that programs use to talk to the gateway; created on first use, readable by its owner only. */
+export async function readToken(dir: string): Promise<string> {
+  const file = join(dir, 'token');
+  const existing = await readIfThere(file);
+  if (existing) return existing.trim();
+  const fresh = randomBytes(DEFAULTS.tokenBytes).toString('base64url');
+  try {
+    await readable(file, () => writeFile(file, `${fresh}\n`, { mode: 0o600, flag: 'wx' }));
+  } catch (error) {
+    // Another process created it in the meantime: use that one.
+    const theirs = await readIfThere(file);
+    if (theirs) return theirs.trim();
+    throw error;
+  }
+  await chmod(file, 0o600);
+  return fresh;
+}
+
+/** A small file in the data folder, accessible to its owner only, written atomically. */
+export function dataFile(dir: string, name: string) {
+  const file = join(dir, name);
+  return {
+    read: () => readIfThere(file),
+    async write(text: string): Promise<void> {
+      const unfinished = `${file}.${process.pid}.tmp`;
+      await readable(file, async () => {
+        await writeFile(unfinished, text, { mode: 0o600 });
+        await rename(unfinished, file);
+      });
+    },
+  };
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw unreadable(file, error);
+  }
+}
+
+async function readable<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): PmlError {
+  return new PmlError('data_dir_unreadable', `${path} cannot be used: ${(error as Error).message}`, {
+    hint: 'Check that you own the folder and that no file has the same name, or choose another folder with --data.',
+    cause: error,
+  });
 }

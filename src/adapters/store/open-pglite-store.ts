@@ -20,7 +20,7 @@ import { parseTar } from 'nanotar';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ChangeFeed, TrainerLock } from '../../engine/ports.ts';
 import type { Database } from './database.ts';
-import { migrate } from './migrate.ts';
+import { migrate } from './migrations/index.ts';
 import type { WireError, WorkerReply, WorkerRequest } from './pglite/pglite-worker.ts';
 import { voidLeases } from './sql/runs.ts';
 import { createSqlStore, type SqlStore } from './sql-store.ts';

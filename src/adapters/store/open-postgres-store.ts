@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Database } from './database.ts';
-import { migrate } from './migrate.ts';
+import { migrate } from './migrations/index.ts';
 import { createSqlStore, type SqlStore } from './sql-store.ts';
 
 const DEFAULTS = {

@@ -5,12 +5,11 @@ import { sqlApprovals } from './sql/approvals.ts';
 import { sqlCalls } from './sql/calls.ts';
 import { sqlCapabilities } from './sql/capabilities.ts';
 import { sqlGraph } from './sql/graph.ts';
-import { sqlEmbeddings, sqlEpisodes, sqlRankerParams } from './sql/learning.ts';
 import { sqlAudit, sqlKeys, sqlOAuth, sqlUsage } from './sql/people.ts';
 import { sqlRollup } from './sql/rollup.ts';
 import { sqlRuns } from './sql/runs.ts';
-import { sqlSuggestions } from './sql/suggestions.ts';
-import { sqlServers, sqlTools } from './sql/tools.ts';
+import { sqlEpisodes, sqlRankerParams, sqlSuggestions } from './sql/suggestions.ts';
+import { sqlEmbeddings, sqlServers, sqlTools } from './sql/tools.ts';
 import { sqlTraces } from './sql/traces.ts';
 
 /** A store and its database, for operations on all tables. */

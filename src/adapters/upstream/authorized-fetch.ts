@@ -7,8 +7,8 @@ import {
   withDpopFromProvider,
 } from '@modelcontextprotocol/client';
 import type { ServerSettings, TokenStore } from '../../engine/ports.ts';
+import { boundedFetch, oauthFetch } from './bounded-fetch.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
-import { boundedFetch, oauthFetch } from './http-transport.ts';
 import { OAuthLogin, type OAuthSettings } from './oauth-login.ts';
 
 export type HttpSettings = Extract<ServerSettings, { transport: 'http' | 'sse' }>;

@@ -7,9 +7,9 @@ import type {
   UpstreamReply,
 } from '../../engine/ports.ts';
 import { type HttpSettings, oauthSettings } from './authorized-fetch.ts';
+import { oauthFetch } from './bounded-fetch.ts';
 import { beginIdentityLogin } from './enterprise-identity.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
-import { oauthFetch } from './http-transport.ts';
 import { OAuthLogin } from './oauth-login.ts';
 
 export interface LoginOptions {

@@ -4,11 +4,10 @@ import {
   exchangeAuthorization,
   type OAuthTokens,
   refreshAuthorization,
-  requestJwtAuthorizationGrant,
   startAuthorization,
 } from '@modelcontextprotocol/client';
 import type { IdentityProvider } from '../../engine/ports.ts';
-import { oauthFetch } from './http-transport.ts';
+import { oauthFetch } from './bounded-fetch.ts';
 
 const DEFAULTS = {
   /** An ID token is renewed when it expires within this time: the exchange and clocks need some. */
@@ -78,39 +77,12 @@ export async function currentIdentity(
   return tokens.id_token === undefined ? null : await identityIn(tokens, idp);
 }
 
-export interface GrantRequest {
-  /** Issuer of the authorization server that takes the grant. */
-  readonly audience: string;
-  readonly resource: string;
-  readonly scope: string | undefined;
-}
-
-/** Exchanges the ID token for a grant that one authorization server takes (RFC 8693; "ID-JAG"). */
-export async function identityGrant(
-  idp: IdentityProvider,
-  { idToken }: Identity,
-  { audience, resource, scope }: GrantRequest,
-): Promise<string> {
-  const { clientId, clientSecret } = idp;
-  const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
-    tokenEndpoint: idp.tokenUrl ?? (await registrationAt(idp)).metadata.token_endpoint,
-    audience,
-    resource,
-    idToken,
-    clientId,
-    ...(clientSecret !== undefined && { clientSecret }),
-    ...(scope !== undefined && { scope }),
-    fetchFn: oauthFetch,
-  });
-  return jwtAuthGrant;
-}
-
 /** A token in a file; read each time, because another program replaces it before it expires. */
 export async function readToken(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).trim();
 }
 
-async function registrationAt({ issuer, clientId, clientSecret }: IdentityProvider) {
+export async function registrationAt({ issuer, clientId, clientSecret }: IdentityProvider) {
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: oauthFetch });
   if (!metadata) throw new Error(`the identity provider ${issuer} publishes no metadata`);
   const secret = clientSecret !== undefined && { client_secret: clientSecret };

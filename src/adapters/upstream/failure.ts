@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { ServerSettings, UpstreamFailure } from '../../engine/ports.ts';
-import { MessageTooLarge } from './http-transport.ts';
+import { MessageTooLarge } from './bounded-fetch.ts';
 
 /** The end of a hint about a server whose start failed. */
 export const NEXT_CALL_TRIES = '; the next call tries again.';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundedFetch } from './http-transport.ts';
+import { boundedFetch } from './bounded-fetch.ts';
 
 const LIMIT = 100;
 

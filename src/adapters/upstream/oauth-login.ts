@@ -7,12 +7,14 @@ import {
   type OAuthClientMetadata,
   type OAuthClientProvider,
   type OAuthDiscoveryState,
+  requestJwtAuthorizationGrant,
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import type { JWK } from 'jose';
-import type { JsonObject, ServerAuth, TokenStore } from '../../engine/ports.ts';
-import { currentIdentity, type Identity, identityGrant, readToken } from './enterprise-identity.ts';
+import type { IdentityProvider, JsonObject, ServerAuth, TokenStore } from '../../engine/ports.ts';
+import { oauthFetch } from './bounded-fetch.ts';
+import { currentIdentity, type Identity, readToken, registrationAt } from './enterprise-identity.ts';
 import { UpstreamFault, unauthorized } from './failure.ts';
 
 /** A stored login. It is bound to the server's address: a token is never sent to a changed one. */
@@ -278,4 +280,31 @@ function grantOf({ kind }: OAuthSettings): Pick<OAuthClientMetadata, 'grant_type
   if (kind === 'authorization_code')
     return { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
   return { grant_types: [kind === 'client_credentials' ? kind : JWT_BEARER] };
+}
+
+interface GrantRequest {
+  /** Issuer of the authorization server that takes the grant. */
+  readonly audience: string;
+  readonly resource: string;
+  readonly scope: string | undefined;
+}
+
+/** Exchanges the ID token for a grant that one authorization server takes (RFC 8693; "ID-JAG"). */
+async function identityGrant(
+  idp: IdentityProvider,
+  { idToken }: Identity,
+  { audience, resource, scope }: GrantRequest,
+): Promise<string> {
+  const { clientId, clientSecret } = idp;
+  const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
+    tokenEndpoint: idp.tokenUrl ?? (await registrationAt(idp)).metadata.token_endpoint,
+    audience,
+    resource,
+    idToken,
+    clientId,
+    ...(clientSecret !== undefined && { clientSecret }),
+    ...(scope !== undefined && { scope }),
+    fetchFn: oauthFetch,
+  });
+  return jwtAuthGrant;
 }

@@ -2,8 +2,8 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { isJsonObject, type JsonObject } from '../../core/vocabulary/read-wire.ts';
 import type { OpenApiSettings, ToolResult } from '../../engine/ports.ts';
+import { boundedFetch } from './bounded-fetch.ts';
 import { UpstreamFault } from './failure.ts';
-import { boundedFetch } from './http-transport.ts';
 import { OpenApiDocument, readDocument } from './openapi-document.ts';
 import { type ApiOperation, type ApiParameter, toolsOf } from './openapi-tools.ts';
 

@@ -4,12 +4,14 @@ import { capabilitySignature } from '../../core/capabilities/tool-signature.ts';
 import { VISIBILITIES } from '../../core/vocabulary/principal.ts';
 import type { Capability, CapabilityProof } from '../../engine/ports.ts';
 
+const names = z.array(z.string());
+
 /** For lists: without code and evidence. */
 export const capabilitySummary = z
   .object({
     id: z.string(),
     slug: z.string(),
-    aliases: z.array(z.string()),
+    aliases: names,
     description: z.string(),
     owner: z.string().nullable(),
     visibility: z.enum(VISIBILITIES),
@@ -23,7 +25,7 @@ export const capabilitySummary = z
     reliability: z.number(),
     /** JSON Schema. */
     parameters: z.unknown(),
-    tools_used: z.array(z.string()),
+    tools_used: names,
     created_at: z.string(),
     updated_at: z.string(),
   })
@@ -37,19 +39,15 @@ export const capability = capabilitySummary
     code: z.string(),
     evidence: z.object({
       recent: z.array(z.boolean()),
-      run_ids: z.array(z.string()),
+      run_ids: names,
       /** The definitions that its tools had, by tool id. */
       definitions: z.record(z.string(), z.string()),
       /** What it was shown to do again on recordings of its own runs; null: not tried yet. */
       proof: z
         .object({
           code_hash: z.string(),
-          cases: z.array(z.object({ hash: z.string(), trace_ids: z.array(z.string()) })),
-          effects: z.object({
-            tools: z.array(z.string()),
-            writes: z.array(z.string()),
-            hosts: z.array(z.string()),
-          }),
+          cases: z.array(z.object({ hash: z.string(), trace_ids: names })),
+          effects: z.object({ tools: names, writes: names, hosts: names }),
           /** Why it is not active. */
           failure: z.string().nullable(),
           proven_at: z.string(),
@@ -60,19 +58,14 @@ export const capability = capabilitySummary
   .meta({ id: 'Capability' });
 
 export function capabilityToWire(found: Capability) {
-  const { evidence } = found;
+  const { recent, runIds, definitionHashes: definitions, proof } = found.evidence;
   return {
     ...capabilitySummaryToWire(found),
     signature: capabilitySignature(found),
     intent: found.intentText,
     output: found.outputSchema,
     code: found.code,
-    evidence: {
-      recent: evidence.recent,
-      run_ids: evidence.runIds,
-      definitions: evidence.definitionHashes,
-      proof: evidence.proof ? proofToWire(evidence.proof) : null,
-    },
+    evidence: { recent, run_ids: runIds, definitions, proof: proof ? proofToWire(proof) : null },
   };
 }
 
@@ -87,10 +80,8 @@ function proofToWire({ codeHash, cases, effects, failure, provenAt }: Capability
 }
 
 /** With what its recorded runs say to a definition that changed. */
-function reasonOf({ quarantinedBecause, retested }: Capability['evidence']): string | null {
-  return quarantinedBecause === null || retested === undefined
-    ? quarantinedBecause
-    : `${quarantinedBecause}; ${retested}`;
+function reasonOf({ quarantinedBecause: because, retested }: Capability['evidence']): string | null {
+  return because === null || retested === undefined ? because : `${because}; ${retested}`;
 }
 
 export function capabilitySummaryToWire(found: Capability) {

@@ -24,12 +24,7 @@ export const learning = z
     model: z.object({ parameters: z.number(), trained_at: z.string(), runs: z.number() }).nullable(),
     /** The current training. */
     training: z
-      .object({
-        stage: z.string(),
-        done: z.number(),
-        total: z.number(),
-        loss: z.number().optional(),
-      })
+      .object({ stage: z.string(), done: z.number(), total: z.number(), loss: z.number().optional() })
       .nullable(),
     /** Newest first; the first one is in use. */
     history: z.array(

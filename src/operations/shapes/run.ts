@@ -11,10 +11,11 @@ import {
 } from '../../engine/runs/pending-runs.ts';
 import type { RunError, RunResult } from '../../engine/runs/run.ts';
 import type { IntentRun } from '../../engine/runs/run-service.ts';
-import { jsonObject } from '../fields.ts';
+import { jsonObject } from '../input-fields.ts';
+import { errorShape } from '../list-servers.ts';
 import type { Immutable } from '../operation.ts';
-import { plan, planEdge, suggestion, suggestionToWire } from '../suggest.ts';
-import { errorShape } from './server.ts';
+import { plan, planEdge } from '../plan-from-code.ts';
+import { suggestion, suggestionToWire } from '../suggest.ts';
 
 /** A field as accepted and as it is now; null if it is absent. */
 export const definitionChange = z.object({

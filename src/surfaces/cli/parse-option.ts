@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { JsonObject } from '../../engine/ports.ts';
 import type { Terminal } from './command.ts';
@@ -76,4 +76,17 @@ export async function confirmed(
   throw new PmlError('usage', 'Nothing was changed: this is not a terminal, so nobody can confirm', {
     hint: 'Run the command in a terminal, or add --yes.',
   });
+}
+
+export function allCommands(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child)]);
+}
+
+/** Added to every command, so that they can follow the command's name. */
+export function withGlobalOptions(command: Command): void {
+  if (command.commands.length > 0) return;
+  const own = new Set(command.options.map(({ long }) => long));
+  command.option('--config <file>', 'configuration file (PML_CONFIG)');
+  if (!own.has('--data')) command.option('--data <dir>', 'data folder (PML_DATA, default ~/.pml)');
+  command.option('--json', 'print the result as JSON; everything else goes to stderr');
 }

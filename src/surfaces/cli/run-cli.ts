@@ -18,13 +18,13 @@ import { searchCommand } from './commands/search.ts';
 import { serveCommand, stdioCommand } from './commands/serve.ts';
 import { serversCommand } from './commands/servers.ts';
 import { backupCommand, restoreCommand, storeCommand } from './commands/store.ts';
-import { structureCommand } from './commands/structure.ts';
 import { nextCommand, suggestCommand } from './commands/suggest.ts';
 import { traceCommand } from './commands/trace.ts';
 import { trainCommand } from './commands/train.ts';
 import { trustCommand } from './commands/trust.ts';
-import { typesCommand } from './commands/types.ts';
+import { structureCommand, typesCommand } from './commands/types.ts';
 import { workflowCommand } from './commands/workflow.ts';
+import { allCommands, withGlobalOptions } from './parse-option.ts';
 import type { System } from './system.ts';
 
 const COMMANDS: readonly CommandModule[] = [
@@ -97,19 +97,6 @@ export function buildProgram(context: CommandContext): Command {
   for (const command of allCommands(program)) withGlobalOptions(command.exitOverride());
   program.addHelpText('after', '\nExample:\n  $ pml serve --demo\n  $ pml doctor');
   return program;
-}
-
-function allCommands(command: Command): Command[] {
-  return command.commands.flatMap((child) => [child, ...allCommands(child)]);
-}
-
-/** Added to every command, so that they can follow the command's name. */
-function withGlobalOptions(command: Command): void {
-  if (command.commands.length > 0) return;
-  const own = new Set(command.options.map(({ long }) => long));
-  command.option('--config <file>', 'configuration file (PML_CONFIG)');
-  if (!own.has('--data')) command.option('--data <dir>', 'data folder (PML_DATA, default ~/.pml)');
-  command.option('--json', 'print the result as JSON; everything else goes to stderr');
 }
 
 function report(problem: PmlError, terminal: Terminal, json: boolean): void {

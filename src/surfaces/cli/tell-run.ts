@@ -17,6 +17,8 @@ const DEFAULTS = {
   around: 60,
   /** Characters of a value that differs. */
   value: 200,
+  /** Characters of a task's error or reason. */
+  said: 80,
 };
 
 /** The program as the user wrote it, for errors with a position. */
@@ -180,4 +182,75 @@ export function tellWorkflow(
   const last = Object.entries(results).filter(([id, state]) => !used.has(id) && state.result !== undefined);
   const values = last.map(([id, state]) => [id, state.result]);
   tellValue(terminal, values.length === 1 ? last[0]?.[1].result : Object.fromEntries(values));
+}
+
+type Task = Plan['tasks'][number];
+export type TaskStates = Run['tasks'];
+type TaskState = TaskStates[string];
+
+const MARKS: Readonly<Record<string, string>> = {
+  pending: '·',
+  running: '▸',
+  waiting: '?',
+  unknown: '?',
+  success: '✓',
+  error: '✗',
+  skipped: '–',
+};
+
+/** The tasks of a plan as a tree, one line each, each task under its last dependency. */
+export function workflowTree({ tasks }: Plan, states: TaskStates): string[] {
+  const byParent = Map.groupBy(tasks, (task) => parentOf(task, tasks));
+  const lines: string[] = [];
+  const draw = (task: Task, indent: string, branch: string, below: string) => {
+    lines.push(`${indent}${branch}${taskLine(task, states)}`);
+    const children = byParent.get(task.id) ?? [];
+    for (const [i, child] of children.entries()) {
+      const isLast = i === children.length - 1;
+      draw(child, indent + below, isLast ? '└─ ' : '├─ ', isLast ? '   ' : '│  ');
+    }
+  };
+  for (const root of byParent.get(null) ?? []) draw(root, '  ', '', '');
+  return lines;
+}
+
+export function taskLine(task: Task, states: TaskStates): string {
+  const { id, tool, capability, name } = task;
+  const state = stateOf(id, states);
+  const what = tool ?? (capability === undefined ? `code:${name ?? 'task'}` : capability);
+  const said = state.error?.message ?? state.because ?? '';
+  const shown = said.length > DEFAULTS.said ? `${said.slice(0, DEFAULTS.said)}…` : said;
+  const facts = [
+    state.status === 'success' || state.status === 'pending' ? '' : state.status,
+    state.duration_ms === undefined ? '' : `${Math.round(state.duration_ms)} ms`,
+    itemsOf(id, states),
+    shown,
+  ].filter((fact) => fact !== '');
+  return printable([MARKS[state.status] ?? '·', id, what, facts.join(', ')].join(' ').trimEnd());
+}
+
+/** A list is running as soon as one of its items is. */
+function stateOf(id: string, states: TaskStates): TaskState {
+  const own = states[id] ?? { status: 'pending' };
+  const items = itemStates(id, states);
+  if (own.status !== 'pending' || items.length === 0) return own;
+  const waits = items.find(({ status }) => status === 'waiting' || status === 'unknown');
+  return waits ?? { status: 'running' };
+}
+
+function itemsOf(id: string, states: TaskStates): string {
+  const items = itemStates(id, states);
+  const done = items.filter(({ status }) => status === 'success').length;
+  return items.length === 0 ? '' : `${done} of ${items.length} items`;
+}
+
+function itemStates(id: string, states: TaskStates): TaskState[] {
+  return Object.entries(states)
+    .filter(([key]) => key.startsWith(`${id}[`))
+    .map(([, state]) => state);
+}
+
+/** The dependency that comes last in the plan; null for a task without any. */
+function parentOf({ depends_on: before }: Task, tasks: readonly Task[]): string | null {
+  return tasks.findLast(({ id }) => before.includes(id))?.id ?? null;
 }

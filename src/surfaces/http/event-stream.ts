@@ -1,10 +1,7 @@
 import type { EventLog, NumberedEvent } from '../../engine/traces/event-log.ts';
 
 const DEFAULTS = {
-  /**
-   * Milliseconds of silence after which a heartbeat is sent: proxies and sleeping laptops close quiet
-   * connections.
-   */
+  /** Milliseconds of silence before a heartbeat: proxies and sleeping laptops close quiet connections. */
   heartbeatMs: 15_000,
   /** Events a reader may lag behind before it is disconnected; it can reconnect and catch up. */
   maxBehind: 1_000,
@@ -44,8 +41,8 @@ export async function* followEvents(
   const { life, signal, onSlow, heartbeatMs, maxBehind, mayHear } = { ...DEFAULTS, ...options };
   const idOf = (seq: number) => `${life}.${seq}`;
   const asked = seqOf(options.after, life);
-  const known = asked === null || log.since(asked) !== null;
-  let seq = asked !== null && known ? asked : log.lastSeq;
+  const isKnown = asked !== null && log.since(asked) !== null;
+  let seq = isKnown ? asked : log.lastSeq;
   // A reader that reconnects has events to catch up on.
   const allowance = maxBehind + log.lastSeq - seq;
   const alarm = createAlarm(signal);
@@ -54,9 +51,10 @@ export async function* followEvents(
     alarm.ring();
   });
   try {
-    if (asked === null || !known) {
+    if (!isKnown) {
       // `reset`: the missed events are no longer in the log, so take a new snapshot.
-      yield marker(options.after === undefined ? 'hello' : 'reset', idOf(seq));
+      const event = options.after === undefined ? 'hello' : 'reset';
+      yield { event, id: idOf(seq), data: JSON.stringify({ last_event_id: idOf(seq) }) };
     }
     while (!signal.aborted) {
       const events = log.since(seq);
@@ -77,10 +75,6 @@ export async function* followEvents(
 function seqOf(id: string | undefined, life: string): number | null {
   const [before, seq] = id?.split('.') ?? [];
   return before === life && seq !== undefined && /^\d+$/.test(seq) ? Number(seq) : null;
-}
-
-function marker(event: string, id: string): StreamMessage {
-  return { event, id, data: JSON.stringify({ last_event_id: id }) };
 }
 
 function toMessage({ at, event }: NumberedEvent, id: string): StreamMessage {

@@ -11,10 +11,8 @@ const DEFAULTS = {
 };
 
 /** What a page stores instead of a token or key; only its own origin can read it. */
-export interface Session {
+export interface Session extends Pick<Login, 'expiresAt'> {
   readonly secret: string;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
 }
 
 /** Distinguishes the secret of a login from tokens and keys. */
@@ -47,9 +45,7 @@ export interface Logins {
   revoke(id: string): Promise<boolean>;
 }
 
-interface KeptLogin extends Login {
-  readonly hash: string;
-}
+type KeptLogin = Login & { readonly hash: string };
 
 const FORGETFUL: LoginFile = { read: async () => null, write: async () => {} };
 
@@ -62,8 +58,7 @@ export function createLogins(file: LoginFile = FORGETFUL, now: () => number = Da
     for (const { id, expiresAt } of logins.values()) if (expiresAt <= now()) logins.delete(id);
     return logins;
   };
-  const save = async (logins: Map<string, KeptLogin>) =>
-    await file.write(`${JSON.stringify([...logins.values()])}\n`);
+  const save = (logins: Map<string, KeptLogin>) => file.write(`${JSON.stringify([...logins.values()])}\n`);
 
   return {
     async open(keyId, about) {
@@ -82,16 +77,15 @@ export function createLogins(file: LoginFile = FORGETFUL, now: () => number = Da
     async find(secret) {
       const [id = ''] = secret.slice(LOGIN_PREFIX.length).split('.');
       const login = (await current()).get(id);
-      return login && timingSafeEqual(Buffer.from(hash('sha256', secret)), Buffer.from(login.hash))
-        ? shown(login)
-        : null;
+      const isRight = login && timingSafeEqual(Buffer.from(hash('sha256', secret)), Buffer.from(login.hash));
+      return isRight ? shown(login) : null;
     },
     list: async () => [...(await current()).values()].map(shown),
     async revoke(id) {
       const logins = await current();
-      if (!logins.delete(id)) return false;
-      await save(logins);
-      return true;
+      const isKnown = logins.delete(id);
+      if (isKnown) await save(logins);
+      return isKnown;
     },
   };
 }

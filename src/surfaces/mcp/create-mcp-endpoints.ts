@@ -13,13 +13,12 @@ import type { Audience, JsonObject, Logger, UpstreamEvent } from '../../engine/p
 import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
 import { OPERATIONS } from '../../operations/table.ts';
-import { ClientSubscriptions } from './client-subscriptions.ts';
+import { ClientSubscriptions, isGraveEnough } from './client-subscriptions.ts';
 import type { ClientChannel, Endpoint, ServedEndpoint } from './endpoint.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
 import { KnownServers } from './known-servers.ts';
 import { createNativeEndpoint } from './native-endpoint.ts';
 import { Listings } from './pass-through/listings.ts';
-import { isGraveEnough } from './pass-through/log-levels.ts';
 import { gatewayUri } from './pass-through/resource-uri.ts';
 import { RPC, rpcResponse } from './rpc-error.ts';
 import { asPlainCall } from './serving/begun-call.ts';

@@ -6,7 +6,7 @@ import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, Logger, UpstreamClient } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { OperationContext } from '../../operations/operation-context.ts';
-import type { ClientSubscriptions } from './client-subscriptions.ts';
+import { type ClientSubscriptions, LogLevels } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, RequestCaller, ServerInfo } from './endpoint.ts';
 import type { KnownServers } from './known-servers.ts';
 import { presentExecute } from './meta-tools/execute.ts';
@@ -25,7 +25,6 @@ import {
 import { presentCapabilities, presentSearch, presentSuggestion } from './meta-tools/search-tools.ts';
 import type { Listings } from './pass-through/listings.ts';
 import { complete, Prompts } from './pass-through/listings.ts';
-import { LogLevels } from './pass-through/log-levels.ts';
 import { gatewayUri, parseGatewayUri } from './pass-through/resource-uri.ts';
 import { KeptResults, Shrink } from './results/kept-results.ts';
 import { methodNotFound, rpcErrorOf, valueIn } from './rpc-error.ts';

@@ -2,10 +2,9 @@ import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient, UpstreamEvent } from '../../engine/ports.ts';
 import type { RunResult } from '../../engine/runs/run.ts';
-import type { ClientSubscriptions } from './client-subscriptions.ts';
+import { type ClientSubscriptions, isLogLevel, type LogLevels } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
 import { howToSettle } from './meta-tools/meta-tool.ts';
-import { isLogLevel, type LogLevels } from './pass-through/log-levels.ts';
 import { invalidParams, methodNotFound, rpcErrorOf, valueIn } from './rpc-error.ts';
 import { needsTasks, type TaskOwners, withoutForeignTasks } from './serving/tasks.ts';
 

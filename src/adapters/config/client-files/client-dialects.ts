@@ -1,4 +1,4 @@
-import type { Entry } from './servers-format.ts';
+export type Entry = Readonly<Record<string, unknown>>;
 
 /** How a client starts PML, from any folder. */
 export interface Launch {
@@ -205,4 +205,75 @@ function fillPlaceholders(text: string, fill: (inner: string, written: string) =
 /** Escapes `text` so that PML reads `${X}` literally: for clients without variables. */
 function literal(text: string): string {
   return fillPlaceholders(text, (_, written) => `$${written}`);
+}
+
+const STDIO_KEYS = ['command', 'args', 'cwd'] as const;
+
+/**
+ * Converts a client's entry to ours: how to reach the server, whether it is disabled, and which tools it may
+ * offer. Everything else (approvals, timeouts in the client's units, galleries) is dropped.
+ */
+export function fromClientEntry(entry: unknown): unknown {
+  if (!isEntry(entry)) return entry;
+  const url = entry.url ?? entry.serverUrl ?? entry.httpUrl;
+  const reach =
+    entry.command === undefined && url !== undefined
+      ? {
+          url,
+          ...(entry.type === 'sse' && { type: 'sse' }),
+          ...(entry.headers != null && { headers: entry.headers }),
+          ...clientAuth(entry),
+        }
+      : {
+          ...Object.fromEntries(STDIO_KEYS.flatMap((key) => (entry[key] == null ? [] : [[key, entry[key]]]))),
+          ...(entry.env != null && { env: isEntry(entry.env) ? stringValues(entry.env) : entry.env }),
+        };
+  return {
+    ...reach,
+    disabled: entry.disabled ?? entry.enabled === false,
+    tools: clientTools(entry),
+  };
+}
+
+/** Copilot's `tools` list, Gemini's `includeTools`/`excludeTools`, Roo's and Windsurf's `disabledTools`. */
+function clientTools(entry: Entry): unknown {
+  if (isEntry(entry.tools)) return entry.tools;
+  const include = entry.includeTools ?? entry.tools;
+  const exclude = entry.excludeTools ?? entry.disabledTools;
+  return {
+    ...(Array.isArray(include) && { include }),
+    ...(Array.isArray(exclude) && { exclude }),
+  };
+}
+
+/** Cursor's `auth` and Claude Code's `oauth`: a pre-registered client for a login in the browser. */
+function clientAuth({ auth, oauth }: Entry): { auth?: unknown } {
+  if (isEntry(auth) && 'kind' in auth) return { auth };
+  const id = isEntry(auth) ? auth.CLIENT_ID : isEntry(oauth) ? oauth.clientId : undefined;
+  if (id === undefined) return {};
+  const secret = isEntry(auth) ? auth.CLIENT_SECRET : undefined;
+  const scopes = isEntry(auth) ? auth.scopes : isEntry(oauth) ? oauth.scopes : undefined;
+  const scope = Array.isArray(scopes) ? scopes.join(' ') : scopes;
+  return {
+    auth: {
+      kind: 'authorization_code',
+      client_id: id,
+      ...(secret !== undefined && { client_secret: secret }),
+      ...(scope !== undefined && scope !== '' && { scope }),
+    },
+  };
+}
+
+/** Some clients accept numbers and booleans as values of variables. */
+function stringValues(env: Entry): Entry {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [
+      name,
+      typeof value === 'number' || typeof value === 'boolean' ? String(value) : value,
+    ]),
+  );
+}
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,11 +3,17 @@ import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { isServerName } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
-import { fromClientEntry } from '../client-form.ts';
 import { readConfig } from '../read-config.ts';
-import { ENTRY_FORMS, fillIn, type Launch, readsFile } from './client-dialects.ts';
+import {
+  ENTRY_FORMS,
+  type Entry,
+  fillIn,
+  fromClientEntry,
+  type Launch,
+  readsFile,
+} from './client-dialects.ts';
 import type { ClientPlace, Machine } from './client-places.ts';
-import { type Entries, type Entry, SERVERS_FORMATS } from './servers-format.ts';
+import { type Entries, SERVERS_FORMATS } from './servers-format.ts';
 
 interface ServerMerge {
   /** Adds a server unless it is already present. */

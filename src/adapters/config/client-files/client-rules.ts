@@ -2,9 +2,9 @@ import { dirname, posix, win32 } from 'node:path';
 import { getNodeValue } from 'jsonc-parser';
 import { parseSource } from '../source-text.ts';
 import { readTextFile } from '../text-file.ts';
+import type { Entry } from './client-dialects.ts';
 import type { Move } from './client-entries.ts';
 import type { ClientPlace, Machine } from './client-places.ts';
-import type { Entry } from './servers-format.ts';
 
 /** What a client's settings say about servers, outside the servers' own entries. */
 export interface ServerRules {

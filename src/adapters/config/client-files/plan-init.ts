@@ -8,14 +8,24 @@ import { type ConfigSource, dataDir } from '../find-config.ts';
 import { readConfig } from '../read-config.ts';
 import { parseSource } from '../source-text.ts';
 import { decodeText, readTextFile, type TextFile, writeFileWhole } from '../text-file.ts';
-import type { Launch } from './client-dialects.ts';
+import type { Entry, Launch } from './client-dialects.ts';
 import { foreignServers, type Move, mergeServers, rewire } from './client-entries.ts';
 import type { ClientName, ClientPlace, Machine } from './client-places.ts';
 import { readRules, type ServerRules } from './client-rules.ts';
-import { type FileChange, isChange, refuseIfStale, type ShownChange, showChanges } from './file-change.ts';
-import { hashOf, hashServers, type JournalFile, readJournal, writeJournal } from './journal.ts';
+import {
+  type FileChange,
+  hashOf,
+  hashServers,
+  isChange,
+  type JournalFile,
+  readJournal,
+  refuseIfStale,
+  type ShownChange,
+  showChanges,
+  writeJournal,
+} from './file-change.ts';
 import { selectPlaces } from './select-places.ts';
-import { type Entries, type Entry, jsonServers, SERVERS_FORMATS } from './servers-format.ts';
+import { type Entries, jsonServers, SERVERS_FORMATS } from './servers-format.ts';
 
 interface Program {
   /** The Node binary that runs PML. */

@@ -1,15 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { decodeText, readBytes, writeFileWhole } from '../text-file.ts';
-import { type FileChange, refuseIfStale, showChanges } from './file-change.ts';
 import {
+  type FileChange,
   hashOf,
   hashServers,
   type JournalFile,
   type JournalRun,
   readJournal,
+  refuseIfStale,
+  showChanges,
   writeJournal,
-} from './journal.ts';
+} from './file-change.ts';
 import type { InitPlan } from './plan-init.ts';
 import { SERVERS_FORMATS } from './servers-format.ts';
 

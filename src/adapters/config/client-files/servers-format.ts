@@ -15,6 +15,7 @@ import { isJsonObject } from '../../../core/vocabulary/read-wire.ts';
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { removeProperty, setProperty } from '../edit-config.ts';
 import { parseSource } from '../source-text.ts';
+import type { Entry } from './client-dialects.ts';
 import { splitTables, type TomlTable } from './toml-tables.ts';
 
 export type FileFormat = 'json' | 'toml' | 'yaml';
@@ -65,8 +66,6 @@ const yamlServers: ServersFormat = {
     return verified(file, readYaml, text, changed, key!, readYamlServers(file, original, [key!]));
   },
 };
-
-export type Entry = Readonly<Record<string, unknown>>;
 
 export type Entries = Readonly<Record<string, Entry>>;
 

@@ -17,12 +17,11 @@ import {
   type EntryMessage,
   MarkBuffer,
   monotonicNow,
+  type Pipe,
   type ReplyMessage,
   type StartMessage,
 } from '../messages.ts';
-import type { RealmNative, StartText } from './install-guest.ts';
-import type { GuestIsolate, Realm } from './isolate.ts';
-import type { Pipe } from './pipe.ts';
+import type { GuestIsolate, Realm, RealmNative, StartText } from './isolate.ts';
 
 const DEFAULTS = {
   /** Characters of a tool's or capability's name. */

@@ -3,10 +3,9 @@
  * before the run arrives. Its argument is the path of isolated-vm; it talks to the host over stdin and
  * stdout.
  */
-import type { HostMessage, Packet } from '../messages.ts';
+import { type HostMessage, openPipe, type Packet } from '../messages.ts';
 import { GuestRun } from './guest-run.ts';
 import { type GuestIsolate, loadIsolates } from './isolate.ts';
-import { openPipe } from './pipe.ts';
 import { startWatch } from './watch.ts';
 
 const DEFAULTS = {

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { appliedMigrations } from '../migrate.ts';
+import { appliedMigrations } from '../migrations/index.ts';
 import { type DumpPiece, dumpWithin, endOf, type Row, type TableEnd, tableEnds } from './dump.ts';
 import { type TableShape, tableShapes } from './table-shapes.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { appliedMigrations } from '../migrate.ts';
+import { appliedMigrations } from '../migrations/index.ts';
 import { readSequences, type TableShape, tableShapes } from './table-shapes.ts';
 
 const DEFAULTS = {

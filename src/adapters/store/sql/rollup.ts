@@ -1,8 +1,9 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { RollupStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded } from './codec.ts';
 import { putEdges, putStatistics, toEdge, toStatistics } from './graph.ts';
+import { endRuns, withoutTraces } from './runs.ts';
 import { traceFromRow } from './trace-row.ts';
 
 export function sqlRollup(db: Kysely<Database>): RollupStore {
@@ -85,53 +86,4 @@ export function sqlRollup(db: Kysely<Database>): RollupStore {
         await sql`select drop_trace_months(${before})`.execute(db);
       }),
   };
-}
-
-/** A paused run has several traces, and is kept as long as one of them is. */
-async function withoutTraces(tx: Transaction<Database>, runIds: readonly string[]): Promise<string[]> {
-  if (runIds.length === 0) return [];
-  const rows = await tx
-    .selectFrom('execution_trace')
-    .select('run_id')
-    .distinct()
-    .where('run_id', 'in', runIds)
-    .execute();
-  return [...new Set(runIds).difference(new Set(rows.map(({ run_id }) => run_id)))];
-}
-
-/** Everything stored for these runs except their traces and suggestions. */
-async function endRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
-  if (runIds.length === 0) return;
-  await tx.deleteFrom('episodic_events').where('workflow_id', 'in', runIds).execute();
-  await tx.deleteFrom('approval').where('run_id', 'in', runIds).execute();
-  await tx.deleteFrom('workflow_run').where('id', 'in', runIds).execute();
-}
-
-/** Deletes the suggestions too. */
-export async function forgetRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
-  if (runIds.length === 0) return;
-  await endRuns(tx, runIds);
-  await tx.deleteFrom('suggestion').where('run_id', 'in', runIds).execute();
-}
-
-/** Which of these runs are unfinished or wait for approval, in order of id. */
-export async function unfinishedRuns(
-  tx: Transaction<Database>,
-  runIds: readonly string[],
-): Promise<string[]> {
-  if (runIds.length === 0) return [];
-  const rows = await tx
-    .selectFrom('workflow_run')
-    .select('id')
-    .where('id', 'in', runIds)
-    .where('status', 'in', ['running', 'paused'])
-    .union(
-      tx
-        .selectFrom('approval')
-        .select('run_id as id')
-        .where('run_id', 'in', runIds)
-        .where('state', '=', 'pending'),
-    )
-    .execute();
-  return rows.map(({ id }) => id).sort();
 }

@@ -248,3 +248,52 @@ function fromRow(
     ...(row.begun_with !== null && { begunWith: row.begun_with as NonNullable<WorkflowRun['begunWith']> }),
   };
 }
+
+/** A paused run has several traces, and is kept as long as one of them is. */
+export async function withoutTraces(tx: Transaction<Database>, runIds: readonly string[]): Promise<string[]> {
+  if (runIds.length === 0) return [];
+  const rows = await tx
+    .selectFrom('execution_trace')
+    .select('run_id')
+    .distinct()
+    .where('run_id', 'in', runIds)
+    .execute();
+  return [...new Set(runIds).difference(new Set(rows.map(({ run_id }) => run_id)))];
+}
+
+/** Everything stored for these runs except their traces and suggestions. */
+export async function endRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return;
+  await tx.deleteFrom('episodic_events').where('workflow_id', 'in', runIds).execute();
+  await tx.deleteFrom('approval').where('run_id', 'in', runIds).execute();
+  await tx.deleteFrom('workflow_run').where('id', 'in', runIds).execute();
+}
+
+/** Deletes the suggestions too. */
+export async function forgetRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return;
+  await endRuns(tx, runIds);
+  await tx.deleteFrom('suggestion').where('run_id', 'in', runIds).execute();
+}
+
+/** Which of these runs are unfinished or wait for approval, in order of id. */
+export async function unfinishedRuns(
+  tx: Transaction<Database>,
+  runIds: readonly string[],
+): Promise<string[]> {
+  if (runIds.length === 0) return [];
+  const rows = await tx
+    .selectFrom('workflow_run')
+    .select('id')
+    .where('id', 'in', runIds)
+    .where('status', 'in', ['running', 'paused'])
+    .union(
+      tx
+        .selectFrom('approval')
+        .select('run_id as id')
+        .where('run_id', 'in', runIds)
+        .where('state', '=', 'pending'),
+    )
+    .execute();
+  return rows.map(({ id }) => id).sort();
+}

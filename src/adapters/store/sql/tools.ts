@@ -1,9 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { ToolId } from '../../../core/vocabulary/ids.ts';
 import type { ToolAnnotations, ToolDefinition } from '../../../core/vocabulary/tool-definition.ts';
-import type { ServerRecord, ServerStore, ToolStore } from '../../../engine/ports.ts';
+import type { EmbeddingStore, ServerRecord, ServerStore, ToolStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import { guarded, json, text } from './codec.ts';
+import { bytesToVector, guarded, json, text, vectorToBytes } from './codec.ts';
 
 export function sqlTools(db: Kysely<Database>): ToolStore {
   return {
@@ -188,6 +188,37 @@ export function sqlServers(db: Kysely<Database>): ServerStore {
     remove: (name) =>
       guarded(`Removing server ${name}`, async () => {
         await db.deleteFrom('upstream_server').where('name', '=', name).execute();
+      }),
+  };
+}
+
+export function sqlEmbeddings(db: Kysely<Database>): EmbeddingStore {
+  return {
+    put: (embeddings) =>
+      guarded('Storing embeddings', () =>
+        db.transaction().execute(async (tx) => {
+          for (const { toolId, model, definitionHash, vector } of embeddings) {
+            const fresh = { definition_hash: definitionHash, embedding: vectorToBytes(vector) };
+            await tx
+              .insertInto('tool_embedding')
+              .values({ tool_id: toolId, model, ...fresh })
+              .onConflict((c) => c.columns(['tool_id', 'model']).doUpdateSet(fresh))
+              .execute();
+          }
+        }),
+      ),
+
+    list: (model) =>
+      guarded(`Listing embeddings of ${model}`, async () => {
+        const rows = await db.selectFrom('tool_embedding').selectAll().where('model', '=', model).execute();
+        return rows
+          .map((row) => ({
+            toolId: row.tool_id as ToolId,
+            model: row.model,
+            definitionHash: row.definition_hash,
+            vector: bytesToVector(row.embedding),
+          }))
+          .sort((a, b) => (a.toolId < b.toolId ? -1 : 1));
       }),
   };
 }

@@ -3,7 +3,7 @@ import type { TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { createIntentIndex } from '../pgvector/intent-index.ts';
 import { guarded, json, text, vectorsToBytes, vectorToBytes } from './codec.ts';
-import { forgetRuns, unfinishedRuns } from './rollup.ts';
+import { forgetRuns, unfinishedRuns } from './runs.ts';
 import {
   nameToLookUp,
   RECALLED,

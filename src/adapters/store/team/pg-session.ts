@@ -32,7 +32,7 @@ export async function keepSession(
   work: SessionWork,
 ): Promise<PgSession> {
   const closing = new AbortController();
-  let poke: () => void = () => {};
+  let poke = () => {};
   const pause = async (ms: number) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     poke = resolve;
@@ -98,7 +98,6 @@ export async function keepSession(
       }
     }
   };
-
   const living = live(await connect());
   return {
     poke: () => poke(),

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { printable } from '../../../core/vocabulary/text.ts';
-import { SKILL_FILES, verifySkill } from '../../../engine/capabilities/manage-capabilities.ts';
-import { type CommandContext, countOf } from '../command.ts';
+import { SKILL_FILES } from '../../../engine/capabilities/manage-capabilities.ts';
+import type { CommandContext } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
@@ -16,10 +14,6 @@ const DEFAULTS = {
 
 interface ExportOptions extends GlobalOptions {
   readonly force?: boolean;
-}
-
-interface VerifyOptions extends GlobalOptions {
-  readonly digest?: string;
 }
 
 /** Capabilities as folders that other agents can read and another PML can import. */
@@ -57,46 +51,6 @@ export function addCapabilityFileCommands(capability: Command, context: CommandC
         else terminal.out(`Imported ${taken.slug}; its state is ${taken.state}.\n`);
       });
     });
-
-  addVerifyCommand(capability, context);
-}
-
-/** Refuses a copy that is not as it was exported; needs no gateway. */
-function addVerifyCommand(capability: Command, { terminal }: CommandContext): void {
-  capability
-    .command('verify')
-    .argument('<file>', 'folder written by "pml capability export", or a file in it')
-    .description('check the evidence of an exported capability, and refuse a changed copy')
-    .option('--digest <hex>', 'also compare it with the digest that its exporter published')
-    .addHelpText('after', '\nExample:\n  $ pml capability verify ./skills/count-lines')
-    .action(async (file: string, { digest, ...options }: VerifyOptions) => {
-      const isFolder = !SKILL_FILES.includes(basename(file));
-      const found = verifySkill(await readFolder(isFolder ? file : dirname(file)), sha256);
-      if (!found.ok)
-        throw new PmlError(found.error.code, found.error.message, { hint: found.error.hint ?? '' });
-      const verified = found.value;
-      if (digest !== undefined && digest !== verified.digest)
-        throw new PmlError('invalid_argument', `This copy has another digest: ${verified.digest}`);
-      const { slug, evidence } = verified;
-      const { cases, effects } = evidence;
-      if (options.json) terminal.out(`${JSON.stringify(verified)}\n`);
-      else
-        terminal.out(
-          [
-            `${slug} is as it was exported; it reproduced ${countOf(cases.length, 'recorded run')}.`,
-            `  tools   ${effects.tools.join(', ')}`,
-            `  writes  ${effects.writes.join(', ') || 'none'}`,
-            `  hosts   ${effects.hosts.join(', ') || 'none known'}`,
-            `  digest  ${verified.digest}`,
-          ]
-            .map((line) => `${printable(line)}\n`)
-            .join(''),
-        );
-    });
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 async function writeFolder(
@@ -115,7 +69,7 @@ async function writeFolder(
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
 }
 
-async function readFolder(dir: string): Promise<Readonly<Record<string, string>>> {
+export async function readFolder(dir: string): Promise<Readonly<Record<string, string>>> {
   try {
     const present = (await readdir(dir)).filter((name) => SKILL_FILES.includes(name));
     const files = await Promise.all(

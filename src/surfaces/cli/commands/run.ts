@@ -3,13 +3,13 @@ import { printable } from '../../../core/vocabulary/text.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
+import { describeSuggestion } from '../describe-suggestion.ts';
 import { parseCount, parseObject, readInput } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { type Execution, tellRun, tellValue, tellWorkflow, type WorkflowAnswer } from '../tell-run.ts';
 import { watchWorkflow } from '../watch-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
 import { missing } from './replay.ts';
-import { describeSuggestion } from './suggest.ts';
 
 type Executed = Answer<'execute'>;
 type PlannedAnswer = WorkflowAnswer & { readonly result?: unknown };

@@ -8,8 +8,7 @@ import type { CommandModule } from '../command.ts';
 import { columns, countOf } from '../command.ts';
 import { confirmed, parseCount, parseObject, readInput } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import { type Approval, askedFor, type Run, tellRun, tellWorkflow } from '../tell-run.ts';
-import { workflowTree } from '../watch-workflow.ts';
+import { type Approval, askedFor, type Run, tellRun, tellWorkflow, workflowTree } from '../tell-run.ts';
 import { known, withGateway } from '../with-gateway.ts';
 
 interface ListOptions extends GlobalOptions {

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
-import type { CommandContext, Terminal } from '../command.ts';
-import { countOf } from '../command.ts';
+import { type CommandContext, countOf, type Terminal } from '../command.ts';
 import { traceLine } from '../describe-trace.ts';
 import { confirmed, parseDate } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
@@ -56,17 +55,11 @@ export function addTraceForgetCommand(trace: Command, context: CommandContext): 
           const more = chosen.ids.length - chosen.shown.length;
           if (more > 0) terminal.err(`and ${countOf(more, 'other')}\n`);
           const question = `Delete ${countOf(chosen.ids.length, 'trace')}?`;
-          if (!(await confirmed(terminal, question, options))) {
-            terminal.err('Nothing was deleted.\n');
-            return;
-          }
+          if (!(await confirmed(terminal, question, options))) return terminal.err('Nothing was deleted.\n');
         }
         // Named individually, so they are deleted even if their runs wait for approval.
         const removed = await forget(pml, chosen.ids, selection === null);
-        if (options.json) {
-          terminal.out(`${JSON.stringify(removed)}\n`);
-          return;
-        }
+        if (options.json) return terminal.out(`${JSON.stringify(removed)}\n`);
         if (chosen.ids.length === 0) terminal.out('No trace matches: nothing was deleted.\n');
         else terminal.out(`Deleted ${countOf(removed.forgotten, 'trace')}.\n`);
         tellRest(terminal, removed);
@@ -79,13 +72,10 @@ function selectionOf(ids: readonly string[], { session, before, tool, all }: Opt
   const isNarrowed = session !== undefined || before !== undefined || tool !== undefined;
   const ways = [ids.length > 0, isNarrowed, all === true].filter(Boolean).length;
   if (ways !== 1) {
-    throw new PmlError(
-      'usage',
-      ways === 0 ? 'Which traces should be deleted?' : 'Select traces in only one way',
-      {
-        hint: 'Give ids, or filter with --session, --before and --tool, or use --all.',
-      },
-    );
+    const wrong = ways === 0 ? 'Which traces should be deleted?' : 'Select traces in only one way';
+    throw new PmlError('usage', wrong, {
+      hint: 'Give ids, or filter with --session, --before and --tool, or use --all.',
+    });
   }
   if (ids.length > 0) return null;
   return {

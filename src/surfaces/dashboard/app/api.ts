@@ -4,11 +4,6 @@ import { type Query, withQuery } from '../shared/routes.ts';
 /** Storage key of this browser's login. Only pages of the same origin, including the port, can read it. */
 const PLACE = 'pml-session';
 
-const DEFAULTS = {
-  /** Milliseconds that a browser may take to save a file. */
-  keptMs: 60_000,
-};
-
 let session = read();
 
 /** False once the gateway has refused this browser. */
@@ -74,24 +69,6 @@ export async function askRaw(address: string, request: RequestInit = {}): Promis
   }
   if (reply.status === 401) isSignedIn.value = false;
   return reply;
-}
-
-/** Saves what the gateway answers as a file. */
-export async function saveFrom(address: string, name: string): Promise<void> {
-  const reply = await askRaw(address);
-  if (!reply.ok)
-    throw new ApiError(reply.status, 'failed', `The gateway responded with HTTP ${reply.status}`);
-  saveFile(await reply.blob(), name);
-}
-
-/** Saves what was made in the browser as a file. */
-export function saveFile(made: Blob, name: string): void {
-  const address = URL.createObjectURL(made);
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), DEFAULTS.keptMs);
 }
 
 /** The header that identifies this browser; empty if it is not logged in. */

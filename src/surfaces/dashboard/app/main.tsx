@@ -4,7 +4,7 @@ import './styles/base.css';
 import './styles/shell.css';
 import './styles/components.css';
 import { startLive, watchPresses } from './live.ts';
-import { followApprovals } from './overview.ts';
+import { followApprovals } from './notices.tsx';
 import { followLinks } from './router.ts';
 import { Shell } from './shell.tsx';
 import { followTheme } from './theme.ts';

@@ -11,38 +11,27 @@ const DEFAULTS = {
 };
 
 /** Addresses that are not on the public internet (RFC 6890 and its successors, multicast, tunnels to IPv4). */
-const NOT_PUBLIC = new BlockList();
-for (const [net, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const)
-  NOT_PUBLIC.addSubnet(net, prefix, 'ipv4');
+const NOT_PUBLIC = blocked(
+  'ipv4',
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
+  '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3',
+);
 /** Only 2000::/3 is in public use; of it, these are not: documentation, 6to4, Teredo and other protocols. */
-for (const [net, prefix] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-] as const)
-  NOT_PUBLIC.addSubnet(net, prefix, 'ipv6');
-const IN_USE = new BlockList();
-IN_USE.addSubnet('2000::', 3, 'ipv6');
+const NOT_PUBLIC_6 = blocked('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20');
+const IN_USE = blocked('ipv6', '2000::/3');
+
+function blocked(family: 'ipv4' | 'ipv6', ...nets: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const net of nets.join(' ').split(' ')) {
+    const [address = '', prefix] = net.split('/');
+    list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
 
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !NOT_PUBLIC.check(address, 'ipv4');
-  return IN_USE.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6');
+  return IN_USE.check(address, 'ipv6') && !NOT_PUBLIC_6.check(address, 'ipv6');
 }
 
 export interface PublicFetchOptions {

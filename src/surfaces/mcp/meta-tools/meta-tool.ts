@@ -12,8 +12,8 @@ import { jsonSchema } from '../../../operations/input-fields.ts';
 import type { AnyOperation, McpTool } from '../../../operations/operation.ts';
 import type { OperationContext, ReadingTotals } from '../../../operations/operation-context.ts';
 import { errorToWire } from '../../../operations/shapes/run.ts';
+import type { LogLevels } from '../client-subscriptions.ts';
 import type { ClientRequest, RequestCaller } from '../endpoint.ts';
-import type { LogLevels } from '../pass-through/log-levels.ts';
 import type { KeptResults, Shrink } from '../results/kept-results.ts';
 
 const DEFAULTS = {

@@ -6,9 +6,8 @@ import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
 import { moveFocus } from '../../components/tabs.tsx';
-import { toast } from '../../components/toast.tsx';
 import { plural, shownLine } from '../../format.ts';
-import { areNoticesOn, canNotify, switchNotices } from '../../overview.ts';
+import { Notices } from '../../notices.tsx';
 import { refusal } from '../../who.ts';
 import { ApprovalCard } from '../workflows/approval-card.tsx';
 import { pendingOf, revoke, useStandingApprovals, useWorkflowRuns } from '../workflows/workflow-runs.ts';
@@ -34,20 +33,6 @@ export default function ApprovalsPage() {
         </Await>
       </div>
     </>
-  );
-}
-
-/** Off until the user turns them on: no page asks for permission by itself. */
-function Notices() {
-  if (!canNotify()) return null;
-  const isOn = areNoticesOn.value;
-  const change = async () => {
-    if (!(await switchNotices(!isOn)) && !isOn) toast('The browser does not allow notifications here', 'bad');
-  };
-  return (
-    <Button icon="bell" aria-pressed={isOn} onClick={() => void change()}>
-      {isOn ? 'Notifications are on' : 'Notify me'}
-    </Button>
   );
 }
 

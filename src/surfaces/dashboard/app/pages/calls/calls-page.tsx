@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { CallGroups, Calls } from '../../../shared/api-types.ts';
 import { href, type Query, withQuery } from '../../../shared/routes.ts';
-import { getJson, saveFrom } from '../../api.ts';
+import { getJson } from '../../api.ts';
 import { Badge, Icon, StatusBadge } from '../../components/badge.tsx';
 import { Button, CopyButton } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -26,6 +26,7 @@ import { bytes, compact, number, percent, plural, shownLine } from '../../format
 import { useServers } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
 import { location } from '../../router.ts';
+import { saveFrom } from '../../save-file.ts';
 
 const DEFAULTS = { page: 50, file: 5_000 };
 

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Trace } from '../../../shared/api-types.ts';
-import { saveFile, saveFrom } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-layout.tsx';
@@ -10,6 +9,7 @@ import { Tabs } from '../../components/tabs.tsx';
 
 import { tellingOutcome } from '../../components/toast.tsx';
 import { setQuery } from '../../router.ts';
+import { saveFile, saveFrom } from '../../save-file.ts';
 import type { Drawing } from './drawing.ts';
 import { filtered, filterToQuery } from './filter.ts';
 import { type CanvasHandle, GraphCanvas } from './graph-canvas.tsx';

@@ -3,11 +3,11 @@ import type { Execution, Suggestion } from '../../../shared/api-types.ts';
 import { href, withQuery } from '../../../shared/routes.ts';
 import { ApiError, postJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { EmbeddedNews } from '../../components/embedded-news.tsx';
 import { Panel } from '../../components/page-layout.tsx';
 import { ErrorState, Outcome } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { percent, shownLine } from '../../format.ts';
+import { EmbeddedNews } from '../../notices.tsx';
 import { useServers } from '../../overview.ts';
 import { navigate } from '../../router.ts';
 

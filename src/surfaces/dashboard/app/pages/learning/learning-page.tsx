@@ -27,9 +27,10 @@ import {
   signed,
   TdErrorCurve,
 } from './learning-charts.tsx';
-import { RollBack, TrainButton, TrainingHistory, TrainingProgress } from './trainings.tsx';
+import { TrainButton, TrainingProgress } from './trainings.tsx';
 import { WeekStory } from './week-story.tsx';
 import './learning.css';
+import { RollBack, TrainingHistory } from './training-history.tsx';
 
 const DEFAULTS = {
   /** Both ends of the lines on which intervals are drawn. */

@@ -6,8 +6,8 @@ import { Duration } from '../../components/time.tsx';
 import { duration, shownLine } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
 import { CallDetails } from './call-details.tsx';
-import { type Call, concurrencyOf, endOf, rowsOf, ticksOf } from './calls.ts';
-import { calledOf, stepsOf } from './run-row.ts';
+import { type Call, concurrencyOf, endOf, rowsOf, stepsOf, ticksOf } from './calls.ts';
+import { calledOf } from './run-row.ts';
 
 const DEFAULTS = {
   /** Calls drawn before "Show more". */

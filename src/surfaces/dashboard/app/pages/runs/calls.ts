@@ -276,3 +276,14 @@ function memberOf(of: unknown, key: string): unknown {
   if (typeof of !== 'object' || of === null || !Object.hasOwn(of, key)) return undefined;
   return (of as Record<string, unknown>)[key];
 }
+
+/** The calls of a path in order, with consecutive repeats merged. */
+export function stepsOf(path: readonly string[]): { node: string; count: number }[] {
+  const steps: { node: string; count: number }[] = [];
+  for (const node of path) {
+    const last = steps.at(-1);
+    if (last?.node === node) last.count += 1;
+    else steps.push({ node, count: 1 });
+  }
+  return steps;
+}

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { TraceSummary } from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
+import { stepsOf } from './calls.ts';
 import { type FollowedRuns, followRuns } from './live-runs.ts';
-import { rowsOfRuns, statusOf, stepsOf } from './run-row.ts';
+import { rowsOfRuns, statusOf } from './run-row.ts';
 
 const at = '2026-11-15T10:00:00.000Z';
 const EVENTS: LiveEvent[] = [

@@ -100,23 +100,11 @@ export function titleOf(intent: string | null, path: readonly string[]): string 
 
 /** A readable name of a node; ids of capabilities are not. */
 export function nameOf(node: string): string {
-  if (node.startsWith('capability:')) return 'capability';
-  return shownLine(node, 90);
+  return node.startsWith('capability:') ? 'capability' : shownLine(node, 90);
 }
 
 /** Without the program's own operations, which are many and fast, unless it calls nothing else. */
 export function calledOf(path: readonly string[]): readonly string[] {
   const called = path.filter((node) => !isOperation(node));
   return called.length > 0 ? called : path;
-}
-
-/** The calls of a path in order, with consecutive repeats merged. */
-export function stepsOf(path: readonly string[]): { node: string; count: number }[] {
-  const steps: { node: string; count: number }[] = [];
-  for (const node of path) {
-    const last = steps.at(-1);
-    if (last?.node === node) last.count += 1;
-    else steps.push({ node, count: 1 });
-  }
-  return steps;
 }

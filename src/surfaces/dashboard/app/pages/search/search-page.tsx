@@ -6,7 +6,6 @@ import { getJson } from '../../api.ts';
 import { CapabilityName } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { EmbeddedNews } from '../../components/embedded-news.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyWhole } from '../../components/steady-rows.tsx';
@@ -17,6 +16,7 @@ import { useResource } from '../../resource.ts';
 import { location, setQuery } from '../../router.ts';
 import { ToolDetails } from './tool-details.tsx';
 import './search.css';
+import { EmbeddedNews } from '../../notices.tsx';
 
 const DEFAULTS = {
   limit: 20,

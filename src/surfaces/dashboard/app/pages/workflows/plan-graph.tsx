@@ -1,6 +1,6 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Plan, PlanTask, TaskState } from '../../../shared/api-types.ts';
+import type { ListedRun, Plan, PlanTask, TaskState } from '../../../shared/api-types.ts';
 import { Icon, type IconName } from '../../components/badge.tsx';
 import { moveFocus } from '../../components/tabs.tsx';
 import { duration, percent, shownLine } from '../../format.ts';
@@ -284,4 +284,36 @@ export function layersOf({ tasks }: Pick<Plan, 'tasks'>): string[][] {
   return [...Map.groupBy(tasks, ({ id }) => depthOf(id))]
     .sort(([a], [b]) => a - b)
     .map(([, layer]) => layer.map(({ id }) => id));
+}
+
+const ORDER = ['success', 'running', 'waiting', 'error', 'skipped'] as const;
+
+/** Tasks by status as stripes: done, running, waiting, failed, skipped. */
+export function Progress({ run }: { run: ListedRun }) {
+  const counts = new Map<string, number>();
+  for (const [key, { status }] of Object.entries(run.tasks)) {
+    // Items of a list belong to their task.
+    if (key.includes('[')) continue;
+    const shown = status === 'unknown' ? 'waiting' : status;
+    counts.set(shown, (counts.get(shown) ?? 0) + 1);
+  }
+  const total = Math.max(run.task_count, 1);
+  const told = ORDER.filter((status) => counts.has(status)).map(
+    (status) => `${counts.get(status)} ${status}`,
+  );
+  return (
+    <span
+      class="progress"
+      role="img"
+      aria-label={`${told.join(', ') || 'nothing yet'} of ${run.task_count} tasks`}
+    >
+      {ORDER.map((status) => (
+        <span
+          key={status}
+          class={`progress-part progress-${status}`}
+          style={{ width: `${((counts.get(status) ?? 0) / total) * 100}%` }}
+        />
+      ))}
+    </span>
+  );
 }

@@ -9,9 +9,8 @@ import { Await, EmptyState } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { number, plural, shownLine } from '../../format.ts';
 import { navigate } from '../../router.ts';
+import { Progress } from './plan-graph.tsx';
 import { pendingOf, useWorkflowRuns } from './workflow-runs.ts';
-
-const ORDER = ['success', 'running', 'waiting', 'error', 'skipped'] as const;
 
 /** The form for a new plan, and past workflows. */
 export function WorkflowList() {
@@ -46,6 +45,40 @@ function WaitingLink({ count }: { count: number }) {
   );
 }
 
+function RunTable({ runs }: { runs: readonly ListedRun[] }) {
+  if (runs.length === 0)
+    return (
+      <EmptyState icon="workflows" title="No workflows yet">
+        An agent runs one with <code>pml_execute_workflow</code>, you with <code>pml workflow run</code> or
+        from a suggestion above.
+      </EmptyState>
+    );
+  return (
+    <DataTable
+      label="Workflow runs"
+      rows={runs}
+      keyOf={({ run_id }) => run_id}
+      hrefOf={({ run_id }) => href.workflow(run_id)}
+      columns={[
+        { title: 'Workflow', cell: (run) => <span class="strong">{titleOf(run)}</span> },
+        { title: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+        { title: 'Progress', isExtra: true, cell: (run) => <Progress run={run} /> },
+        { title: 'Tasks', isNumber: true, isExtra: true, cell: ({ task_count }) => number(task_count) },
+        {
+          title: 'Started',
+          isNumber: true,
+          isExtra: true,
+          cell: ({ created_at: at }) => at && <Time at={at} />,
+        },
+      ]}
+    />
+  );
+}
+
+function titleOf({ intent, tasks }: ListedRun): string {
+  return shownLine(intent ?? '', 120) || Object.keys(tasks).join(', ');
+}
+
 /** From an intent to a plan that can be reviewed before it runs. */
 export function IntentBox({ intent = '' }: { intent?: string }) {
   const [text, setText] = useState(intent);
@@ -73,73 +106,5 @@ export function IntentBox({ intent = '' }: { intent?: string }) {
         Suggest a plan
       </Button>
     </form>
-  );
-}
-
-function RunTable({ runs }: { runs: readonly ListedRun[] }) {
-  if (runs.length === 0) {
-    return (
-      <EmptyState icon="workflows" title="No workflows yet">
-        An agent runs one with <code>pml_execute_workflow</code>, you with <code>pml workflow run</code> or
-        from a suggestion above.
-      </EmptyState>
-    );
-  }
-  return (
-    <DataTable
-      label="Workflow runs"
-      rows={runs}
-      keyOf={({ run_id }) => run_id}
-      hrefOf={({ run_id }) => href.workflow(run_id)}
-      columns={[
-        {
-          title: 'Workflow',
-          cell: (run) => (
-            <span class="strong">
-              {shownLine(run.intent ?? '', 120) || Object.keys(run.tasks).join(', ')}
-            </span>
-          ),
-        },
-        { title: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
-        { title: 'Progress', isExtra: true, cell: (run) => <Progress run={run} /> },
-        { title: 'Tasks', isNumber: true, isExtra: true, cell: ({ task_count }) => number(task_count) },
-        {
-          title: 'Started',
-          isNumber: true,
-          isExtra: true,
-          cell: ({ created_at }) => created_at && <Time at={created_at} />,
-        },
-      ]}
-    />
-  );
-}
-
-/** Tasks by status as stripes: done, running, waiting, failed, skipped. */
-export function Progress({ run }: { run: ListedRun }) {
-  const counts = new Map<string, number>();
-  for (const [key, { status }] of Object.entries(run.tasks)) {
-    // Items of a list belong to their task.
-    if (key.includes('[')) continue;
-    const shown = status === 'unknown' ? 'waiting' : status;
-    counts.set(shown, (counts.get(shown) ?? 0) + 1);
-  }
-  const total = Math.max(run.task_count, 1);
-  const told = ORDER.filter((status) => counts.has(status)).map(
-    (status) => `${counts.get(status)} ${status}`,
-  );
-  return (
-    <span
-      class="progress"
-      role="img"
-      aria-label={`${told.join(', ') || 'nothing yet'} of ${run.task_count} tasks`}
-    >
-      {ORDER.map((status) => (
-        <span
-          key={status}
-          class={`progress-part progress-${status}`}
-          style={{ width: `${((counts.get(status) ?? 0) / total) * 100}%` }}
-        />
-      ))}
-    </span>
   );
 }

@@ -2,7 +2,6 @@ import type {
   Approval,
   ListedRun,
   StandingApproval,
-  TaskState,
   WholeRun,
   WorkflowAnswer,
 } from '../../../shared/api-types.ts';
@@ -13,7 +12,7 @@ import { type Resource, useResource } from '../../resource.ts';
 
 const DEFAULTS = { listed: 100 };
 
-const NEWS: readonly LiveEvent['type'][] = [
+export const RUN_EVENTS: readonly LiveEvent['type'][] = [
   'run_started',
   'run_finished',
   'task_changed',
@@ -25,7 +24,7 @@ const NEWS: readonly LiveEvent['type'][] = [
 export function useWorkflowRuns(): Resource<{ readonly runs: readonly ListedRun[] }> {
   return useResource('runs', {
     load: (signal) => getJson('/runs', { limit: DEFAULTS.listed }, signal),
-    reloadOn: ({ type }) => NEWS.includes(type),
+    reloadOn: ({ type }) => RUN_EVENTS.includes(type),
   });
 }
 
@@ -39,21 +38,6 @@ export function useStandingApprovals(): Resource<{ readonly approvals: readonly 
 
 export async function revoke({ id }: StandingApproval): Promise<void> {
   await tellingOutcome(postJson(`/standing-approvals/${encodeURIComponent(id)}/revoke`), 'Revoked');
-}
-
-export function useWorkflowRun(id: string): Resource<WholeRun> {
-  return useResource<WholeRun>(`workflow ${id}`, {
-    load: (signal) => getJson(`/runs/${encodeURIComponent(id)}`, {}, signal),
-    reloadOn: (event) => NEWS.includes(event.type) && 'run_id' in event && event.run_id === id,
-    apply: (run, event) =>
-      event.type === 'task_changed' && event.run_id === id ? withTask(run, event) : run,
-  });
-}
-
-function withTask(run: WholeRun, { task_id, status }: { task_id: string; status: string }): WholeRun {
-  if (run.tasks[task_id]?.status === status) return run;
-  const state = { ...run.tasks[task_id], status: status as TaskState['status'] };
-  return { ...run, tasks: { ...run.tasks, [task_id]: state } };
 }
 
 /** Pending approvals of a run, longest waiting first. */

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Suggestion, WholeRun } from '../../../shared/api-types.ts';
+import type { Suggestion, TaskState, WholeRun } from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
 import { href } from '../../../shared/routes.ts';
-import { ApiError, postJson } from '../../api.ts';
+import { ApiError, getJson, postJson } from '../../api.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -13,16 +13,16 @@ import { Time } from '../../components/time.tsx';
 import { tellingOutcome } from '../../components/toast.tsx';
 import { plural, shownLine } from '../../format.ts';
 import { onEvents } from '../../live.ts';
-import { useResource } from '../../resource.ts';
+import { type Resource, useResource } from '../../resource.ts';
 import { location, navigate, route, setQuery } from '../../router.ts';
 import { refusal, who } from '../../who.ts';
 import { workflowReplay } from '../runs/prepare-replay.ts';
 import { ReplayDialog } from '../runs/replay-dialog.tsx';
 import { ApprovalCard } from './approval-card.tsx';
-import { PlanGraph, sureOf } from './plan-graph.tsx';
+import { PlanGraph, Progress, sureOf } from './plan-graph.tsx';
 import { TaskDetails } from './task-details.tsx';
-import { IntentBox, Progress, WorkflowList } from './workflow-list.tsx';
-import { abort, isOver, pendingOf, resume, useWorkflowRun } from './workflow-runs.ts';
+import { IntentBox, WorkflowList } from './workflow-list.tsx';
+import { abort, isOver, pendingOf, RUN_EVENTS, resume } from './workflow-runs.ts';
 import './workflows.css';
 
 /**
@@ -350,4 +350,19 @@ function Decisions({ run }: { run: WholeRun }) {
       </ul>
     </Panel>
   );
+}
+
+function useWorkflowRun(id: string): Resource<WholeRun> {
+  return useResource<WholeRun>(`workflow ${id}`, {
+    load: (signal) => getJson(`/runs/${encodeURIComponent(id)}`, {}, signal),
+    reloadOn: (event) => RUN_EVENTS.includes(event.type) && 'run_id' in event && event.run_id === id,
+    apply: (run, event) =>
+      event.type === 'task_changed' && event.run_id === id ? withTask(run, event) : run,
+  });
+}
+
+function withTask(run: WholeRun, { task_id, status }: { task_id: string; status: string }): WholeRun {
+  if (run.tasks[task_id]?.status === status) return run;
+  const state = { ...run.tasks[task_id], status: status as TaskState['status'] };
+  return { ...run, tasks: { ...run.tasks, [task_id]: state } };
 }
