@@ -6,7 +6,7 @@ import type { TextScores } from '../../retrieval/text-scores.ts';
 import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
 import type { PlanHistory } from './plan-history.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';
-import type { PlanRecord } from './plan-record.ts';
+import type { PlanOutcome, PlanRecord } from './plan-record.ts';
 
 const DEFAULTS = {
   /** What the words that two intents share count for beside the cosine of their vectors. */
@@ -132,6 +132,26 @@ export function copyOf(
     isSame: cosine >= DEFAULTS.same,
     expected,
   };
+}
+
+/** The F1 of a copy of a run, where these tools are right. */
+export function copiedF1({ runs }: PlanHistory, run: number, right: ReadonlySet<number>): number {
+  const made = new Set(runs[run]!.uses);
+  return (2 * made.intersection(right).size) / (made.size + right.size);
+}
+
+/** What a copy of the closest run that used other tools would have been worth. */
+export function copiedElsewhere(
+  history: PlanHistory,
+  query: Pick<IntentForms, 'intent' | 'words'>,
+  right: ReadonlySet<number>,
+  isHidden: (run: number) => boolean,
+): Pick<PlanOutcome, 'elsewhere'> {
+  const isOfJob = (run: number) => copiedF1(history, run, right) === 1;
+  const closest = closestRun(history, query, (run) => isHidden(run) || isOfJob(run), false);
+  if (!closest) return {};
+  const { run, closeness } = closest;
+  return { elsewhere: { closeness, copied: copiedF1(history, run, right) } };
 }
 
 /** All near runs that say what is to be done say something else. */
