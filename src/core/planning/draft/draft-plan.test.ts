@@ -9,8 +9,7 @@ import { draftPlan, judgePlans, type PlanningPast } from './draft-plan.ts';
 import { createEdgeTexts } from './edge-features.ts';
 import { PlanHistory, type PlannedRun } from './plan-history.ts';
 import { PlanRecord } from './plan-record.ts';
-import { replayCopies } from './replay-copies.ts';
-import { closestRun, textPlan, usualSize } from './unlearned-plans.ts';
+import { closestRun, replayCopies, textPlan, usualSize } from './unlearned-plans.ts';
 
 const DIMENSION = 24;
 const random = createRandom(11);

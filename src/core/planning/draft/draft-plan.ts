@@ -14,10 +14,10 @@ import {
   type PlanWorth,
   SHIPPED_PLAN_WORTH,
 } from './plan-record.ts';
-import { chanceF1 } from './replay-copies.ts';
 import {
   asksForOther,
   type CopiedPlan,
+  chanceF1,
   closestRun,
   copiedElsewhere,
   copiedF1,

@@ -18,8 +18,8 @@ import { type OrderForm, orderSet } from './order-set.ts';
 import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.ts';
 import { type Choice, chancesOf, chooseSet, logitOf, orderChance, PlanModel } from './plan-model.ts';
 import { type JudgedPlan, PlanCalibration, type PlanWorth } from './plan-record.ts';
-import { replayCopies } from './replay-copies.ts';
 import { type LabelledRows, SmallNet } from './small-net.ts';
+import { replayCopies } from './unlearned-plans.ts';
 
 const DEFAULTS = {
   /** Runs below which nothing is learned: past runs are copied instead. */
