@@ -1,10 +1,11 @@
 import { mean } from '../core/learning/gate/metrics.ts';
 import { probeLearning } from '../core/learning/ranker/learn-ranker.ts';
-import { draftWithSigns, type PlanningPast, replayCopies } from '../core/planning/draft/draft-plan.ts';
+import { draftWithSigns, type PlanningPast } from '../core/planning/draft/draft-plan.ts';
 import { createEdgeTexts, toolWordsOf } from '../core/planning/draft/edge-features.ts';
 import { learnPlans } from '../core/planning/draft/learn-plans.ts';
 import { PlanHistory, type PlannedRun } from '../core/planning/draft/plan-history.ts';
 import type { PlanSigns } from '../core/planning/draft/plan-record.ts';
+import { replayCopies } from '../core/planning/draft/unlearned-plans.ts';
 import type { EvaluationReport } from '../core/vocabulary/evaluation-report.ts';
 import { trustOf } from '../engine/learning/plan-memory.ts';
 import type { Task } from './data-set.ts';

@@ -3,12 +3,7 @@ import { type CandidateEntry, Candidates, type IntentForms } from '../../core/le
 import type { LearnableRun, Probe } from '../../core/learning/ranker/learn-ranker.ts';
 import type { ParamsBlock } from '../../core/learning/ranker/params-file.ts';
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';
-import {
-  draftPlan,
-  type GroundedPlan,
-  judgePlans,
-  replayCopies,
-} from '../../core/planning/draft/draft-plan.ts';
+import { draftPlan, type GroundedPlan, judgePlans } from '../../core/planning/draft/draft-plan.ts';
 import {
   createEdgeTexts,
   type EdgeTexts,
@@ -20,6 +15,7 @@ import { type PlacePair, PlanHistory, type PlannedRun } from '../../core/plannin
 import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-model.ts';
 import { type PlanOutcome, PlanRecord } from '../../core/planning/draft/plan-record.ts';
 import { doubtTools, type PlanReasons, planReasons } from '../../core/planning/draft/review-draft.ts';
+import { replayCopies } from '../../core/planning/draft/unlearned-plans.ts';
 import { toolWords, words } from '../../core/retrieval/words.ts';
 import type { EdgeType } from '../../core/vocabulary/edge.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import { LEAST_TEXT_CHANCE, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
+import { SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
 import { ranksOf } from '../gate/metrics.ts';
 import { Candidates, narrownessOf } from './candidates.ts';
 import { Familiarity, learnFamiliarity, UNFAMILIAR } from './familiarity.ts';
@@ -138,7 +138,7 @@ describe('[FAMILIAR-5] however familiar the query', () => {
       tools.flatMap((_, place) => {
         const scores = fused.toSorted((a, b) => b - a);
         const chance = textChance(SHIPPED_TEXT_CHANCES, scores, search[place]! - 1);
-        return usedTools.has(place) || chance < LEAST_TEXT_CHANCE
+        return usedTools.has(place) || chance < 0.35
           ? []
           : [{ learned: learned[place]!, search: search[place]! }];
       }),

@@ -1,12 +1,7 @@
 import type { Floats } from '../../numeric/matrices.ts';
 import { relateIntents } from '../../retrieval/intent-actions.ts';
 import type { SearchWeights, TextScores } from '../../retrieval/text-scores.ts';
-import {
-  LEAST_TEXT_CHANCE,
-  SHIPPED_TEXT_CHANCES,
-  type TextChances,
-  textChance,
-} from '../../retrieval/text-scores.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances, textChance } from '../../retrieval/text-scores.ts';
 import { searchLogits } from '../terms/fusion-term.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { type Familiarity, type Sighting, sightingOf } from './familiarity.ts';
@@ -20,6 +15,8 @@ const DEFAULTS = {
   runs: 3,
   /** If at least this share of a server's tools was used, its unused tools count as deliberately not chosen. */
   wellKnown: 0.5,
+  /** Chance by its text from which an unused tool keeps its rank where other tools of its server were used. */
+  leastChance: 0.35,
   /** A query becomes foreign as the share of near runs with other verbs rises through this range. */
   others: { from: 0.5, to: 0.75 },
 };
@@ -135,7 +132,7 @@ export class Ranker {
     return [...byText].filter((place, rank) => {
       const share = usedShares[this.candidates.servers[place]!]!;
       if (used[place] || share >= DEFAULTS.wellKnown) return false;
-      return share === 0 || textChance(this.#textChances, scores, rank) >= LEAST_TEXT_CHANCE;
+      return share === 0 || textChance(this.#textChances, scores, rank) >= DEFAULTS.leastChance;
     });
   }
 }

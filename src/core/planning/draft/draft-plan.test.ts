@@ -9,7 +9,7 @@ import { draftPlan, judgePlans, type PlanningPast } from './draft-plan.ts';
 import { createEdgeTexts } from './edge-features.ts';
 import { PlanHistory, type PlannedRun } from './plan-history.ts';
 import { PlanRecord } from './plan-record.ts';
-import { closestRun, textPlan, usualSize } from './unlearned-plans.ts';
+import { closestRun, replayCopies, textPlan, usualSize } from './unlearned-plans.ts';
 
 const DIMENSION = 24;
 const random = createRandom(11);
@@ -245,6 +245,33 @@ test('[PLAN-18] a copied plan with a good record is also used far from past runs
   expect(plan.tools.map(({ place }) => place)).toEqual([1, 0]);
   expect(plan).toMatchObject({ basis: 'runs', support: 0 });
   expect(plan.confidence).toBeLessThanOrEqual(0.4);
+  const confidenceWith = (copied: number, asked = query) => {
+    const elsewhere = { closeness: cosine, copied };
+    const outcomes = record.outcomes.map((each) => ({ ...each, elsewhere }));
+    return draftPlan({ ...pastOf(jobRuns), record: new PlanRecord(outcomes) }, asked).confidence;
+  };
+  expect(confidenceWith(0.7)).toBeCloseTo((2 * 0.4 + 20 * 0.7) / 22);
+  expect(confidenceWith(0)).toBeLessThan(0.1);
+  // No more than the work is trusted to succeed.
+  expect(confidenceWith(1)).toBe(0.9);
+});
+
+test('[PLAN-18] a run records how good a copy of another job was', () => {
+  const other = {
+    ...forms('send the customer a poem', near(JOB, 0.9)),
+    uses: [1, 5],
+    edges: [],
+    key: 'poem',
+  };
+  const past = pastOf([...jobRuns, other]);
+  const run = { ...jobRuns[0]!, ...forms('send customer 9 the invoice', near(JOB, 0.9)), key: 'run 9' };
+  const outcome = judgePlans(past, run)!;
+  expect(outcome.copied).toBe(1);
+  expect(outcome.elsewhere!.copied).toBe(0.5);
+  expect(judgePlans(pastOf(jobRuns), run)!.elsewhere).toBeUndefined();
+  // Runs that nothing was noted down of are replayed.
+  const replayed = replayCopies(new PlanHistory([...jobRuns, other], candidates.size, DIMENSION)).outcomes;
+  expect(replayed.flatMap(({ elsewhere }) => elsewhere?.copied ?? [])).toEqual([0.5]);
 });
 
 test('[PLAN-18] where a copied plan and text disagree, the one with the better record in such disputes is used', () => {

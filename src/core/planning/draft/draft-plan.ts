@@ -1,4 +1,3 @@
-import { mean } from '../../learning/gate/metrics.ts';
 import { type Candidates, type IntentForms, narrownessOf } from '../../learning/ranker/candidates.ts';
 import type { Ranker, Ranking } from '../../learning/ranker/ranker.ts';
 import { TopK } from '../../numeric/top-k.ts';
@@ -18,7 +17,10 @@ import {
 import {
   asksForOther,
   type CopiedPlan,
+  chanceF1,
   closestRun,
+  copiedElsewhere,
+  copiedF1,
   copyOf,
   type LiveCopy,
   textPlan,
@@ -57,10 +59,10 @@ const DEFAULTS = {
   fitting: 5,
   /** The same, of which one may be missing in a plan. */
   missing: 8,
+  /** Share of a plan that is lost where it does without a tool that is right: the others may be right all the same. */
+  lost: 0.5,
   /** Near runs that support a plan which may run by itself: how such plans do shows when they run. */
   supported: 2,
-  /** Newest runs that tell what copies are worth, where nothing was noted down as they came. */
-  replayed: 100,
 };
 
 /** What a plan rests on. */
@@ -127,7 +129,10 @@ export function draftWithSigns(
   const isNarrow = narrownessIn(history) > DEFAULTS.narrow;
   if (!plan || trust < DEFAULTS.leastTrust) {
     if (copied && outdoes(false)) {
-      const confidence = Math.min(copied.confidence, copied.expected, DEFAULTS.opposed);
+      const prior = Math.min(copied.confidence, copied.expected, DEFAULTS.opposed);
+      const worth = Math.min(copied.trust, record.elsewhereAt(copied.closeness, prior));
+      const isOther = asksForOther(related) || isOpposed(view, cosines);
+      const confidence = isOther ? Math.min(prior, worth) : worth;
       return unsigned({ ...copied, confidence, basis: 'runs', support: 0 });
     }
     // What runs used, and yet are not trusted with, is what they asked for in words that mean something else.
@@ -151,7 +156,7 @@ export function draftWithSigns(
   const signs = learned && ranking && signsOf(past, learned, short, ranking, cosines);
   const own =
     (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
-    (1 - chanceOfOther(text, plan, ranking));
+    (1 - DEFAULTS.lost * chanceOfOther(text, plan, ranking));
   const confidence = signs && signs.unused > 0 && !isSupported ? calibrated(past, own, signs, isNarrow) : own;
   const grounds = { ...short, basis: 'runs' as const };
   if (isOpposed(view, cosines)) {
@@ -358,12 +363,14 @@ function copyClosest(
   const trust = trustIn(history.runs[closest.run]!.key);
   const copied = copyOf(history, closest, asksForOther(related), record, trust);
   const isDisputed = !copied.isSame && speaksAgainst(text, placesOf(copied));
-  return { ...copied, isDisputed, closeness: closest.closeness };
+  return { ...copied, isDisputed, trust, closeness: closest.closeness };
 }
 
 /** A copy, and whether the tool that fits best by its text is missing in it. */
 interface WeighedCopy extends LiveCopy {
   readonly isDisputed: boolean;
+  /** In work of its key to succeed. */
+  readonly trust: number;
   readonly closeness: number;
 }
 
@@ -452,48 +459,9 @@ export function judgePlans(past: PlanningPast, run: PlannedRun): PlanOutcome | n
     byChance: chanceF1(history, right, (other) => !isItself(other)),
     learned: learned && worth(learned),
     text: speaksAgainst(text, new Set(history.runs[closest.run]!.uses)) ? worth(text) : null,
+    ...copiedElsewhere(history, run, right, isUnseen),
     ...(byJob.run !== plain.run && {
       jobGain: copiedF1(history, byJob.run, right) - copiedF1(history, plain.run, right),
     }),
   };
-}
-
-/** What copies would have been worth for the newest runs, each by those before it that are not its like. */
-export function replayCopies(history: PlanHistory): PlanRecord {
-  const { runs } = history;
-  const first = Math.max(0, runs.length - DEFAULTS.replayed);
-  const outcomes = runs.slice(first).flatMap((run, i): PlanOutcome[] => {
-    const isHidden = (other: number) => other >= first + i || runs[other]!.key === run.key;
-    // As if those that are hidden lay far away.
-    const cosines = history.cosines(run.intent).map((cosine, other) => (isHidden(other) ? -1 : cosine));
-    const related = relateIntents(run.text, runs, cosines);
-    const closest = closestRun(history, run, (other) => isHidden(other) || related.opposed.has(other), false);
-    if (!closest) return [];
-    const right = new Set(run.uses);
-    return [
-      {
-        closeness: closest.closeness,
-        isOther: asksForOther(related),
-        copied: copiedF1(history, closest.run, right),
-        byChance: chanceF1(history, right, (other) => !isHidden(other)),
-        learned: null,
-        text: null,
-      },
-    ];
-  });
-  return new PlanRecord(outcomes);
-}
-
-/** Of a copy of any run that may be seen, by the newest of these. */
-function chanceF1(
-  history: PlanHistory,
-  right: ReadonlySet<number>,
-  isSeen: (run: number) => boolean,
-): number {
-  const seen = [...history.runs.keys()].filter(isSeen).slice(-DEFAULTS.replayed);
-  return mean(seen.map((run) => copiedF1(history, run, right)));
-}
-
-function copiedF1({ runs }: PlanHistory, run: number, right: ReadonlySet<number>): number {
-  return f1Of({ tools: runs[run]!.uses.map((place) => ({ place, chance: 1 })) }, right);
 }

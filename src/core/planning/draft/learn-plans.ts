@@ -4,7 +4,7 @@ import { exampleOf } from '../../learning/ranker/train-ranker.ts';
 import type { Floats } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
 import type { SearchWeights, TextChances } from '../../retrieval/text-scores.ts';
-import { draftWithSigns, replayCopies } from './draft-plan.ts';
+import { draftWithSigns } from './draft-plan.ts';
 import { createEdgeTexts, EDGE_WIDTH, edgeFeatures, type ToolWords } from './edge-features.ts';
 import {
   GUESS_WIDTH,
@@ -19,6 +19,7 @@ import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.t
 import { type Choice, chancesOf, chooseSet, logitOf, orderChance, PlanModel } from './plan-model.ts';
 import { type JudgedPlan, PlanCalibration, type PlanWorth } from './plan-record.ts';
 import { type LabelledRows, SmallNet } from './small-net.ts';
+import { replayCopies } from './unlearned-plans.ts';
 
 const DEFAULTS = {
   /** Runs below which nothing is learned: past runs are copied instead. */

@@ -38,6 +38,19 @@ test('[PLAN-18] where all runs did the same, their copies prove nothing', () => 
   expect(diverse.copiedAt(0.35, false, 0.05)).toBeGreaterThan(0.8);
 });
 
+test('[PLAN-18] work of another kind is copied as well as other jobs were from each other', () => {
+  const record = new PlanRecord([
+    ...times(20, outcome({ elsewhere: { closeness: 0.8, copied: 0.7 } })),
+    ...times(20, outcome({ elsewhere: { closeness: 0.3, copied: 0 } })),
+    ...times(20, outcome({})),
+  ]);
+  expect(record.elsewhereAt(0.8, 0.4)).toBeCloseTo((2 * 0.4 + 20 * 0.7) / 22);
+  expect(record.elsewhereAt(0.3, 0.4)).toBeCloseTo((2 * 0.4) / 22);
+  // Jobs that have nothing in common tell nothing of each other, nor does a single job.
+  expect(record.elsewhereAt(1.6, 0.4)).toBeCloseTo(0.4);
+  expect(new PlanRecord(times(45, outcome({}))).elsewhereAt(0.8, 0.4)).toBe(0.4);
+});
+
 test('[PLAN-18] a learned plan counts as far as past predictions came true, and less while there are few runs', () => {
   const empty = new PlanRecord();
   expect(empty.learnedAt(0.9, 30)).toBeLessThan(empty.learnedAt(0.9, 300));

@@ -48,6 +48,8 @@ export interface PlanOutcome {
   readonly text: KeptWord | null;
   /** How much more a copy by job was worth than one of the closest run; absent where it is the same run. */
   readonly jobGain?: number;
+  /** What a copy of the closest run of another job was worth; absent where none is close. */
+  readonly elsewhere?: { readonly closeness: number; readonly copied: number };
 }
 
 /** What a plan had expected of itself, and what it was worth. */
@@ -239,6 +241,22 @@ export class PlanRecord {
       const weight =
         (1 - outcome.byChance) * Math.exp(-(((outcome.closeness - closeness) / DEFAULTS.width) ** 2) / 2);
       sum += weight * outcome.copied;
+      weights += weight;
+    }
+    return sum / weights;
+  }
+
+  /**
+   * The F1 to be expected of a copy for a kind of work that no run is of: that of copies between jobs as close as this,
+   * which use some of the same tools in some stores and none in others. `prior` while there are few.
+   */
+  elsewhereAt(closeness: number, prior: number): number {
+    let sum = DEFAULTS.prior * prior;
+    let weights = DEFAULTS.prior;
+    for (const { elsewhere } of this.outcomes) {
+      if (!elsewhere) continue;
+      const weight = Math.exp(-(((elsewhere.closeness - closeness) / DEFAULTS.width) ** 2) / 2);
+      sum += weight * elsewhere.copied;
       weights += weight;
     }
     return sum / weights;

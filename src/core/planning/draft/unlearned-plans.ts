@@ -1,12 +1,13 @@
+import { mean } from '../../learning/gate/metrics.ts';
 import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
 import { dot, rowOf } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
-import type { RelatedIntents } from '../../retrieval/intent-actions.ts';
+import { type RelatedIntents, relateIntents } from '../../retrieval/intent-actions.ts';
 import type { TextScores } from '../../retrieval/text-scores.ts';
 import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
 import type { PlanHistory } from './plan-history.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';
-import type { PlanRecord } from './plan-record.ts';
+import { type PlanOutcome, PlanRecord } from './plan-record.ts';
 
 const DEFAULTS = {
   /** What the words that two intents share count for beside the cosine of their vectors. */
@@ -35,6 +36,8 @@ const DEFAULTS = {
   named: 0.6,
   /** Cosine of two tools from which one of them will do. */
   rivals: 0.53,
+  /** Newest runs that tell what copies are worth, where nothing was noted down as they came. */
+  replayed: 100,
   /** Tools of a run to be expected, before any run was seen, and how many runs that counts for. */
   usualSize: 2.5,
   usualRuns: 5,
@@ -132,6 +135,64 @@ export function copyOf(
     isSame: cosine >= DEFAULTS.same,
     expected,
   };
+}
+
+/** The F1 of a copy of a run, where these tools are right. */
+export function copiedF1({ runs }: PlanHistory, run: number, right: ReadonlySet<number>): number {
+  const made = new Set(runs[run]!.uses);
+  return (2 * made.intersection(right).size) / (made.size + right.size);
+}
+
+/** What a copy of the closest run that used other tools would have been worth. */
+export function copiedElsewhere(
+  history: PlanHistory,
+  query: Pick<IntentForms, 'intent' | 'words'>,
+  right: ReadonlySet<number>,
+  isHidden: (run: number) => boolean,
+): Pick<PlanOutcome, 'elsewhere'> {
+  const isOfJob = (run: number) => copiedF1(history, run, right) === 1;
+  const closest = closestRun(history, query, (run) => isHidden(run) || isOfJob(run), false);
+  if (!closest) return {};
+  const { run, closeness } = closest;
+  return { elsewhere: { closeness, copied: copiedF1(history, run, right) } };
+}
+
+/** What copies would have been worth for the newest runs, each by those before it that are not its like. */
+export function replayCopies(history: PlanHistory): PlanRecord {
+  const { runs } = history;
+  const first = Math.max(0, runs.length - DEFAULTS.replayed);
+  const outcomes = runs.slice(first).flatMap((run, i): PlanOutcome[] => {
+    const isHidden = (other: number) => other >= first + i || runs[other]!.key === run.key;
+    // As if those that are hidden lay far away.
+    const cosines = history.cosines(run.intent).map((cosine, other) => (isHidden(other) ? -1 : cosine));
+    const related = relateIntents(run.text, runs, cosines);
+    const isUnseen = (other: number) => isHidden(other) || related.opposed.has(other);
+    const closest = closestRun(history, run, isUnseen, false);
+    if (!closest) return [];
+    const right = new Set(run.uses);
+    return [
+      {
+        closeness: closest.closeness,
+        isOther: asksForOther(related),
+        copied: copiedF1(history, closest.run, right),
+        byChance: chanceF1(history, right, (other) => !isHidden(other)),
+        learned: null,
+        text: null,
+        ...copiedElsewhere(history, run, right, isUnseen),
+      },
+    ];
+  });
+  return new PlanRecord(outcomes);
+}
+
+/** Of a copy of any run that may be seen, by the newest of these. */
+export function chanceF1(
+  history: PlanHistory,
+  right: ReadonlySet<number>,
+  isSeen: (run: number) => boolean,
+): number {
+  const seen = [...history.runs.keys()].filter(isSeen).slice(-DEFAULTS.replayed);
+  return mean(seen.map((run) => copiedF1(history, run, right)));
 }
 
 /** All near runs that say what is to be done say something else. */
