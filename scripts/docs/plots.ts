@@ -25,7 +25,7 @@ export function benchmarkPlots(root: string): Readonly<Record<string, string>> {
     ),
     'docs/images/plot-peers.svg': bars(
       'Bytes of tools/list, five servers with 21 tools each',
-      rowsOf(peers, '', 'tools/list bytes').filter(({ label }) => /^(?:PML|mcp-hub|executor)/.test(label)),
+      rowsOf(peers, '', 'tools/list bytes').filter(({ label }) => /^(?:PML \d|mcp-hub|executor)/.test(label)),
       'PML',
     ),
     'docs/images/plot-learning.svg': lines(
