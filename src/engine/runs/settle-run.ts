@@ -183,7 +183,7 @@ function withArguments(plan: Plan | null, args: JsonObject): Plan | null {
 }
 
 function decidedBefore(runId: string): PmlError {
-  return new PmlError('store_conflict', `Run ${runId} no longer waits for a decision`, {
+  return new PmlError('store_conflict', `Run ${runId} is no longer waiting for a decision`, {
     hint: `See who decided with "pml runs show ${runId}".`,
   });
 }
