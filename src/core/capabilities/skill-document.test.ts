@@ -141,8 +141,8 @@ describe('[CAP-19] edited or invented files are refused with the reason', () => 
   test.each<[string, Record<string, string>, RegExp]>([
     ['nothing', {}, /capability\.json is missing/],
     ['inherited names', Object.create({ 'capability.json': '{}' }), /capability\.json is missing/],
-    ['no JSON', { 'capability.json': '{' }, /no JSON object/],
-    ['a list', { 'capability.json': '[]' }, /no JSON object/],
+    ['no JSON', { 'capability.json': '{' }, /not a JSON object/],
+    ['a list', { 'capability.json': '[]' }, /not a JSON object/],
     ['too much', { 'capability.json': ' '.repeat(2 * 1024 * 1024) }, /longer than/],
     [
       'another format',
@@ -191,7 +191,7 @@ describe('[CAP-19] edited or invented files are refused with the reason', () => 
       changed((fields) => Object.assign(fields, { source: 'return mcp.fs.remove({})' })),
       /lists \d+ literals, and the program has 0/,
     ],
-    ['other code', { ...toSkillFiles(sample()), 'code.ts': 'return 1' }, /code\.ts is not the code/],
+    ['other code', { ...toSkillFiles(sample()), 'code.ts': 'return 1' }, /code\.ts does not match the code/],
     [
       'code in a name',
       changed(slot(0, { parameter: 'x;evil()' })),
