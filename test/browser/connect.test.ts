@@ -161,7 +161,7 @@ test('[OAUTH-5] a browser without a login must log in first, and a refusal reach
   expect(await stranger.getByRole('button', { name: 'Allow' }).count()).toBe(0);
 
   const page = await dashboard.open(pathname + search);
-  await page.getByText('the server memory alone').waitFor();
+  await page.getByText('only the server memory').waitFor();
   await page.getByRole('button', { name: 'Refuse' }).click();
   await page.waitForURL(({ pathname: at }) => at === '/callback');
   const answer = await callback.answered;
