@@ -347,7 +347,7 @@ test('[DIAG-2] a failed run says what differed first from the last good one, wit
       expect.stringMatching(
         /^First: everything:echo got different arguments at message: "start" instead of "begin"/,
       ),
-      expect.stringContaining('everything:echo gave another answer'),
+      expect.stringContaining('everything:echo gave a different answer'),
       expect.stringMatching(/^filesystem:read_text_file got different arguments at path/),
       expect.stringContaining('filesystem:read_text_file failed where it had worked'),
     ]);

@@ -133,10 +133,10 @@ function Told({ departure, trace, good, nameOf }: OfRun & { departure: Departure
     ),
     answer: (
       <>
-        {here} gave another answer{change('result')}
+        {here} gave a different answer{change('result')}
       </>
     ),
-    order: <>{here} was called in another order.</>,
+    order: <>{here} was called in a different order.</>,
     missing: <>{there} was not called this time.</>,
     extra: <>{here} was called in addition.</>,
     time: (
