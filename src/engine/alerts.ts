@@ -109,7 +109,7 @@ function tell({ ports, background, settings }: AlertParts, alert: Alert, state: 
     at: clock.now().toISOString(),
     alert: { ...alert, since: alert.since.toISOString() },
   };
-  background.run('Telling an alert', async (signal) => {
+  background.run('Sending an alert', async (signal) => {
     for (const pause of [...DEFAULTS.againMs, null]) {
       const problem = await post(webhook, message, signal).then(
         () => null,
@@ -118,7 +118,7 @@ function tell({ ports, background, settings }: AlertParts, alert: Alert, state: 
       if (problem === null || signal.aborted) return;
       if (pause === null) {
         // Without the address, which often is a secret.
-        logger.log('error', 'The webhook did not take an alert', { alert: alert.id, error: problem });
+        logger.log('error', 'The webhook did not accept an alert', { alert: alert.id, error: problem });
         return;
       }
       await sleep(pause, signal);
@@ -214,8 +214,8 @@ async function waitingApprovals(
     ...pending.map(({ requestedAt }) => clock.now().getTime() - requestedAt.getTime()),
   );
   if (pending.length === 0 || longest < waitingMs) return [];
-  const who = pending.length === 1 ? 'One call waits' : `${pending.length} calls wait`;
-  const words = `${who} for a person${pending.length === 1 ? ',' : ', the first'} for ${minutes(longest, 'a ')}.`;
+  const who = pending.length === 1 ? 'One call has' : `${pending.length} calls have`;
+  const words = `${who} been waiting for a person${pending.length === 1 ? '' : ', the first'} for ${minutes(longest, 'a ')}.`;
   return [{ id: 'approvals', kind: 'approvals', subject: null, words }];
 }
 

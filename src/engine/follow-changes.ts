@@ -21,7 +21,7 @@ interface FollowedParts {
   readonly learns: () => boolean;
 }
 
-/** Follows what happens outside this gateway and concerns it; returns how to stop. */
+/** Follows changes made outside this gateway; returns a function that stops. */
 export function followChanges(parts: FollowedParts): () => void {
   const { ports, background, catalogue } = parts;
   const { upstream, changes, events, redact } = ports;
@@ -42,7 +42,7 @@ export function followChanges(parts: FollowedParts): () => void {
   };
 }
 
-/** Brings what is kept in memory up to what another gateway wrote. */
+/** Updates the data in memory after another gateway wrote to the store. */
 function changeFollower(parts: FollowedParts): ChangeListener {
   const { catalogue, outputs, capabilities, approvals, learned, graph, learns } = parts;
   return async (changes) => {

@@ -245,7 +245,7 @@ export async function createGateway(
     settings,
     drift: () => driftOf(catalogue.current(), outputs, capabilities),
   });
-  const notePolicy = () => background.run('Writing down the policy', () => recordPolicy(ports, current));
+  const notePolicy = () => background.run('Recording the policy', () => recordPolicy(ports, current));
   const learnModels = () => {
     if (!closing.signal.aborted) background.run('Learning plans and next steps', suggestions.refresh);
   };
@@ -253,14 +253,14 @@ export async function createGateway(
     notePolicy();
     await catalogue.fillIn();
     background.run('Relating capabilities', relateCapabilities);
-    background.run('Recalling past runs', async (signal) => {
+    background.run('Loading past runs', async (signal) => {
       learning.offer();
       await suggestions.recall();
       await learning.recall(signal);
       await suggestions.refresh(signal);
     });
     if (current.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
-    background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), activeRuns));
+    background.run('Resuming abandoned runs', () => takeUpAbandoned(scope(), activeRuns));
     if (isShared) {
       // Other gateways may leave runs while this one lives.
       void watchAbandoned(scope, activeRuns, closing.signal);
@@ -460,7 +460,7 @@ export function checkIntent(intent: string | undefined): void {
     'intent',
     intent,
     DEFAULTS.maxIntent,
-    'Say what is wanted in a few sentences; give data as arguments.',
+    'Describe what you want in a few sentences; pass data as arguments.',
   );
 }
 

@@ -10,7 +10,7 @@ import { wholeRun, wholeRunToWire } from './shapes/run.ts';
 export const approveRun = operation({
   name: 'approve_run',
   right: 'decide',
-  summary: 'Approves the calls a run waits for',
+  summary: 'Approves the calls a run is waiting for',
   input: z.strictObject({
     run_id: z.string(),
     /** By default all pending approvals. */
@@ -42,7 +42,7 @@ export async function settleRun(
   const { runId } = await seenRun(caller, gateway, run_id);
   const beyond = { acceptDefinition, ...(always !== undefined && { always }) };
   if (!(await gateway.settleApproval(runId, verdict, deciderOf(caller), ids, beyond))) {
-    throw new PmlError('store_conflict', `Run ${runId} no longer waits for a decision`, {
+    throw new PmlError('store_conflict', `Run ${runId} is no longer waiting for a decision`, {
       hint: 'See who decided with GET /api/runs/:id.',
     });
   }

@@ -5,7 +5,7 @@ import { holderOf } from './operation-context.ts';
 export const backUpStore = operation({
   name: 'back_up_store',
   right: 'bridge',
-  summary: 'Writes the whole store to one file on the machine of the gateway, while it keeps running',
+  summary: 'Writes the whole store to one file on the machine of the running gateway',
   input: z.strictObject({
     /** An absolute path. */
     file: z.string().min(1),

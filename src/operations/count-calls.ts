@@ -8,7 +8,7 @@ import { CALL_QUERY, callFilter, filterOf } from './shapes/call.ts';
 export const countCalls = operation({
   name: 'count_calls',
   right: 'read',
-  summary: 'Calls of tools counted by tool or by error: how many, how many failed, how long they took',
+  summary: 'Tool calls counted by tool or by error: how many, how many failed, how long they took',
   input: callFilter.extend({ by: z.enum(['tool', 'error']).default('tool') }),
   output: z.object({
     /** Most calls first. */

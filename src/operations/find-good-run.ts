@@ -17,7 +17,7 @@ const LIKENESSES = ['capability', 'intent', 'program', 'calls'] as const;
 export const findGoodRun = operation({
   name: 'find_good_run',
   right: 'read',
-  summary: 'The last run of the same kind before a run that did what was wanted, to compare it with',
+  summary: 'The last good run of the same kind before a given run, for comparison',
   input: z.strictObject({ trace_id: z.string() }),
   output: z.object({
     /** Null: none of the runs before it. */

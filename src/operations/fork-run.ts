@@ -8,8 +8,7 @@ import { execution, executionToWire, withHowToSettle, workflowAnswer, workflowTo
 export const forkRun = operation({
   name: 'fork_run',
   right: 'run',
-  summary:
-    'Runs a recorded run again from one of its calls, with the calls before it answered from the trace',
+  summary: 'Repeats a recorded run from one of its calls; earlier calls are answered from the trace',
   input: z.strictObject({
     /** Of the run, or of its trace. */
     run_id: z.string(),

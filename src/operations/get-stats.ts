@@ -7,7 +7,7 @@ import type { ReadingTotals } from './operation-context.ts';
 export const getStats = operation({
   name: 'get_stats',
   right: 'read',
-  summary: 'Figures of the gateway: servers, tools, capabilities, traces, saved tokens',
+  summary: 'Statistics of the gateway: servers, tools, capabilities, traces, saved tokens',
   input: z.strictObject({}),
   output: z.object({
     servers: z.number(),

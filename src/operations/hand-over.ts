@@ -5,7 +5,7 @@ import { holderOf } from './operation-context.ts';
 export const handOver = operation({
   name: 'hand_over',
   right: 'bridge',
-  summary: 'Asks the process to let go of the data folder, for one that wants to serve from it',
+  summary: 'Asks the process to release the data folder to another process that wants to serve from it',
   input: z.strictObject({}),
   output: z.strictObject({}),
   async run(context) {

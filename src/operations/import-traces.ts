@@ -5,7 +5,7 @@ import { operation } from './operation.ts';
 export const importTraces = operation({
   name: 'import_traces',
   right: 'bridge',
-  summary: 'Takes over traces from lines of JSON; a line that cannot be used does not stop the others',
+  summary: 'Imports traces from lines of JSON; an unusable line does not stop the others',
   input: z.strictObject({
     lines: z.array(
       z.strictObject({

@@ -7,7 +7,7 @@ import { askerOf } from './operation-context.ts';
 export const listAlerts = operation({
   name: 'list_alerts',
   right: 'read',
-  summary: 'What is wrong now: failing and slow tools, drift, used budgets, calls that wait for a person',
+  summary: 'Current problems: failing and slow tools, drift, budgets running out, calls waiting for a person',
   input: z.strictObject({}),
   output: z.object({
     /** The newest last. */

@@ -11,7 +11,7 @@ const DEFAULTS = { limit: 50, maxLimit: 5_000 };
 export const listCalls = operation({
   name: 'list_calls',
   right: 'read',
-  summary: 'Every call of a tool as a row, newest first, page by page',
+  summary: 'Every tool call as a row, newest first, page by page',
   input: callFilter.extend({
     limit: count(DEFAULTS.limit, DEFAULTS.maxLimit),
     /** `next` of the previous page. */

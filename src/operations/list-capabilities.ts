@@ -6,7 +6,7 @@ export const listCapabilities = operation({
   name: 'list_capabilities',
   right: 'read',
   scoped: true,
-  summary: 'Capabilities in order of slug, with state, success rate and reliability',
+  summary: 'Capabilities ordered by slug, with state, success rate and reliability',
   input: z.strictObject({}),
   output: z.object({ capabilities: z.array(capabilitySummary) }),
   http: { method: 'GET', path: '/capabilities' },

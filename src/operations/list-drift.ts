@@ -5,7 +5,7 @@ export const listDrift = operation({
   name: 'list_drift',
   right: 'read',
   summary:
-    'Tools whose answers or definitions changed so that programs may break, with the capabilities concerned',
+    'Tools whose answers or definitions changed in a way that may break programs, with the affected capabilities',
   input: z.strictObject({}),
   output: z.object({
     drift: z.array(

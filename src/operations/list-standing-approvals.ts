@@ -21,7 +21,7 @@ export const standingApproval = z
 export const listStandingApprovals = operation({
   name: 'list_standing_approvals',
   right: 'decide',
-  summary: 'What people have allowed until it is revoked, newest first',
+  summary: 'Approvals that hold until revoked, newest first',
   input: z.strictObject({}),
   output: z.object({ approvals: z.array(standingApproval) }),
   http: { method: 'GET', path: '/standing-approvals' },

@@ -10,7 +10,7 @@ export const rateRun = operation({
   name: 'rate_run',
   // A person's word outranks what is inferred: an agent must not give it.
   right: 'decide',
-  summary: 'Says whether a run did what was wanted, and why; what is learned follows it',
+  summary: 'Records whether a run did what was wanted, and why; learning takes it into account',
   input: z.strictObject({
     /** Of the run, or of its trace. */
     run_id: z.string(),

@@ -6,7 +6,7 @@ import { wholeRun } from './shapes/run.ts';
 export const rejectRun = operation({
   name: 'reject_run',
   right: 'decide',
-  summary: 'Rejects the calls a run waits for',
+  summary: 'Rejects the calls a run is waiting for',
   input: z.strictObject({
     run_id: z.string(),
     /** By default all pending approvals. */

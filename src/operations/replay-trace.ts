@@ -20,7 +20,7 @@ export const difference = z
 export const replayTrace = operation({
   name: 'replay_trace',
   right: 'run',
-  summary: 'Runs what a trace recorded again, and says where it first differs',
+  summary: 'Replays a recorded run and reports the first difference',
   input: z.strictObject({
     trace_id: z.string(),
     /** Its recorded calls stand in for the servers, or the servers are asked again, where all tools only read. */

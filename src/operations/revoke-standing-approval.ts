@@ -6,7 +6,7 @@ import { deciderOf } from './operation-context.ts';
 export const revokeStandingApproval = operation({
   name: 'revoke_standing_approval',
   right: 'decide',
-  summary: 'Revokes what a person has allowed: such calls ask again',
+  summary: 'Revokes a standing approval: such calls need approval again',
   input: z.strictObject({ id: z.string() }),
   output: standingApproval,
   http: { method: 'POST', path: '/standing-approvals/:id/revoke' },

@@ -7,7 +7,7 @@ import { difference } from './replay-trace.ts';
 export const testCapabilities = operation({
   name: 'test_capabilities',
   right: 'run',
-  summary: 'Runs the recorded runs of a capability, or of all, again with their recorded answers',
+  summary: 'Replays the recorded runs of one or all capabilities with their recorded answers',
   input: z.strictObject({
     /** Absent: all. */
     slug: slug.optional(),

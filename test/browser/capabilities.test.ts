@@ -167,7 +167,7 @@ test('[DASH-63] a capability is renamed, quarantined with a reason, released, an
   await page.getByRole('button', { name: 'Rename', exact: true }).click();
   await page
     .getByRole('dialog')
-    .getByText(/cannot name a capability/)
+    .getByText(/is not a valid name for a capability/)
     .waitFor();
   await name.fill('open_folders');
   await name.press('Enter');
@@ -246,7 +246,7 @@ return { warmer: a.temp > b.temp };`;
   await writeFile(join(dashboard.folder, 'answers.json'), '{"temperature":20,"sky":"clear"}');
   await look(12, 'after');
   await changed.getByText('described:measure', { exact: true }).waitFor();
-  await changed.getByText('"temp" is missing; "temperature" came at the same time').waitFor();
+  await changed.getByText('"temp" is missing; "temperature" appeared at the same time').waitFor();
   const broken = changed
     .getByRole('listitem')
     .filter({ has: page.getByRole('link', { name: warmer.slug, exact: true }) });

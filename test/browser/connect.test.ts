@@ -102,7 +102,7 @@ test('[OAUTH-4] [OAUTH-5] a hosted client connects in a browser, refreshes after
 
   const page = await dashboard.open();
   await page.goto(callback.startAt(kept.page));
-  await page.getByRole('heading', { name: 'Hosted <b>client</b> asks to be connected' }).waitFor();
+  await page.getByRole('heading', { name: 'Hosted <b>client</b> wants to connect' }).waitFor();
   const shown = await page.getByRole('main').textContent();
   expect(shown).toContain(new URL(callback.url).host);
   expect(shown).toContain('your own computer');
@@ -161,7 +161,7 @@ test('[OAUTH-5] a browser without a login must log in first, and a refusal reach
   expect(await stranger.getByRole('button', { name: 'Allow' }).count()).toBe(0);
 
   const page = await dashboard.open(pathname + search);
-  await page.getByText('the server memory alone').waitFor();
+  await page.getByText('only the server memory').waitFor();
   await page.getByRole('button', { name: 'Refuse' }).click();
   await page.waitForURL(({ pathname: at }) => at === '/callback');
   const answer = await callback.answered;

@@ -266,7 +266,7 @@ test('[DASH-47] two runs are selected in the list and shown side by side', async
   await page.getByText('Choose a second run to compare with').waitFor();
   await page.getByRole('link', { name: 'compared: more' }).first().click();
   await page.getByText('2 differences in 2 places').waitFor();
-  await page.getByText('other arguments, another result').waitFor();
+  await page.getByText('different arguments, a different result').waitFor();
   await page.getByText('only in the second').waitFor();
   await page.getByRole('button', { name: /get-sum/ }).press('Enter');
   await page
@@ -345,10 +345,10 @@ test('[DIAG-2] a failed run says what differed first from the last good one, wit
     .poll(departures)
     .toEqual([
       expect.stringMatching(
-        /^First: everything:echo got other arguments at message: "start" instead of "begin"/,
+        /^First: everything:echo got different arguments at message: "start" instead of "begin"/,
       ),
-      expect.stringContaining('everything:echo gave another answer'),
-      expect.stringMatching(/^filesystem:read_text_file got other arguments at path/),
+      expect.stringContaining('everything:echo gave a different answer'),
+      expect.stringMatching(/^filesystem:read_text_file got different arguments at path/),
       expect.stringContaining('filesystem:read_text_file failed where it had worked'),
     ]);
   expect(await told.getByRole('link', { name: 'last good run' }).getAttribute('href')).toBe(
@@ -374,7 +374,7 @@ test('[FORK-6] a click forks a run from one of its calls, and a run that cannot 
   await page.getByRole('dialog').getByRole('button', { name: 'Run again from here' }).click();
   await page.getByRole('dialog').getByText('success').waitFor();
   await page.getByRole('link', { name: 'Open the new run' }).click();
-  await page.getByText('it goes on from a step of another run').waitFor();
+  await page.getByText('it continues from a step of another run').waitFor();
   await page.getByRole('tab', { name: 'Result' }).click();
   await page.getByText('two').first().waitFor();
 
@@ -405,5 +405,5 @@ test('[VERDICT-4] a person marks a run good or bad with a reason, by keyboard, a
   expect(stored.verdict).toMatchObject({ good: false, reason: 'it said too much', by: 'dashboard' });
   await page.reload();
   await page.getByRole('button', { name: 'Take back' }).press('Enter');
-  await page.getByText('Did this run do what was wanted?').waitFor();
+  await page.getByText('Did this run do what you wanted?').waitFor();
 });

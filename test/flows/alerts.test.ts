@@ -55,7 +55,7 @@ test('[ALERT-1] failing and slow tools, changed answers and waiting calls raise 
   await execute(operator, 'for (let i = 0; i < 6; i++) await mcp.lab.measure({ i });');
   const { run_id } = (await ask(operator, 'POST', '/api/execute', { tool: 'desk:write', arguments: {} }))
     .body;
-  const waiting = 'One call waits for a person, for a minute or less.';
+  const waiting = 'One call has been waiting for a person for a minute or less.';
   // On a busy machine, other tools may be slow, too.
   const expected = expect.arrayContaining([
     'lab:try failed in 10 of 12 calls in the last 60 minutes.',

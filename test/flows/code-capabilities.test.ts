@@ -152,7 +152,7 @@ test('[CODE-23] one whose tool changed its definition is quarantined', async () 
   await gateway.settled();
   const changed = await gateway.capabilities.show('list_active_people');
   expect(changed.state).toBe('quarantined');
-  expect(changed.evidence.quarantinedBecause).toContain('db:rows has another definition');
+  expect(changed.evidence.quarantinedBecause).toContain('db:rows has a different definition');
 });
 
 test('[CODE-16] a signature shows the observed result of a tool, and says that it was observed', async () => {

@@ -45,9 +45,9 @@ await capabilities.no_such_thing();`;
     expect(run).toMatchObject({ status: 'error', error: { code: 'invalid_argument', line: 3 } });
     expect(run.error?.message).toContain('line 3: Tool fs:raed not found (Did you mean fs:read?)');
     expect(run.error?.message).toContain(
-      'line 4: fs:read misses the argument "path"; "paht" is none of its arguments',
+      'line 4: fs:read lacks the argument "path"; "paht" is not one of its arguments',
     );
-    expect(run.error?.message).toMatch(/line 5: fs:read takes another "path"/);
+    expect(run.error?.message).toMatch(/line 5: fs:read takes a different "path"/);
     expect(run.error?.message).toContain('line 6: Capability no_such_thing not found');
     expect(calls).toEqual([]);
   });

@@ -123,7 +123,9 @@ test('[DRIFT-2] a routine that reads a changed field is quarantined with the rea
   expect(await stateOf(temp)).toBe('quarantined');
   expect(await stateOf(sky)).toBe('active');
   const { quarantinedBecause } = (await gateway.capabilities.show(temp)).evidence;
-  expect(quarantinedBecause).toContain('weather:now: "temp" is missing; "temperature" came at the same time');
+  expect(quarantinedBecause).toContain(
+    'weather:now: "temp" is missing; "temperature" appeared at the same time',
+  );
   expect(events.find(({ type }) => type === 'drift_changed')).toMatchObject({
     tool: 'weather:now',
     state: 'begun',
@@ -195,7 +197,7 @@ test('[DRIFT-4] a definition that breaks calls is described in words, and heals 
     { tool: 'weather:now', of: 'definition', changes: [{ kind: 'required', field: 'units' }] },
   ]);
   expect((await gateway.capabilities.show(temp)).evidence.quarantinedBecause).toContain(
-    'another definition than when it was learned (there is a new required argument "units")',
+    'a different definition than when it was learned (there is a new required argument "units")',
   );
   Object.assign(definition, { inputSchema });
   await gateway.restart('weather');
@@ -300,7 +302,7 @@ test('[DRIFT-8] one that still gives the same result can be called again, and is
   const { state, evidence } = await now();
   expect({ state, retested: evidence.retested }).toEqual({
     state: 'active',
-    retested: 'run again 2 times, it does what it did',
+    retested: 'run again 2 times, it works as before',
   });
   expect(evidence.drift).toMatchObject([{ state: 'admitted' }]);
   const before = asked();
@@ -337,7 +339,7 @@ test('[DRIFT-9] a changed definition is not called before a person accepts it; t
   const { state, evidence } = await now();
   expect({ state, retested: evidence.retested }).toEqual({
     state: 'active',
-    retested: 'run again 2 times, it does what it did',
+    retested: 'run again 2 times, it works as before',
   });
   expect(asked() - before).toBe(2);
 });

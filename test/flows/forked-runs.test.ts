@@ -106,7 +106,7 @@ describe('a fork', () => {
     asked.length = 0;
     const other = await forked(trace, { at: 'lab:heat#0', code: THREE.replace('x: a.n', 'x: a.n + 1') });
     expect(other.run).toMatchObject({ status: 'error', error: { code: 'replay_differs' } });
-    expect(other.run.error?.message).toContain('lab:mix#0 with other arguments at x');
+    expect(other.run.error?.message).toContain('lab:mix#0 with different arguments at x');
     expect(asked).toEqual([]);
   });
 

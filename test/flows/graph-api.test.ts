@@ -163,7 +163,7 @@ test('[GRAPHUSE-2] /api/path returns every step with its edge, its counts and it
     explanation: 'fs:read comes before save, seen in 3 runs (6 calls)',
   });
   expect(body.explanation).toBe(
-    '3 steps, cost 6.00: fs:stat is needed before fs:list, by template, not seen yet; ' +
+    '3 steps, cost 6.00: fs:stat is needed before fs:list, from a template, not seen yet; ' +
       'fs:list comes before fs:read, seen in 3 runs; fs:read comes before save, seen in 3 runs (6 calls).',
   );
 });
@@ -242,7 +242,7 @@ test('[GRAPHUSE-18] [GRAPHUSE-19] from several nodes a capability is reached onc
   expect((await get('path?from=fs:read&from=fs:stat&to=fs:read')).body).toMatchObject({
     cost: 0,
     nodes: ['fs:read'],
-    explanation: 'fs:read is where it starts.',
+    explanation: 'fs:read is the start of the path.',
   });
   expect(await get('path?from=fs:read&from=fs:wrote&to=merge')).toMatchObject({ status: 404 });
 
@@ -288,7 +288,7 @@ test('[GRAPHUSE-14] a single tool, called again and again', async () => {
     cost: 0,
     nodes: ['fs:read'],
     steps: [],
-    explanation: 'fs:read is where it starts.',
+    explanation: 'fs:read is the start of the path.',
   });
   const { out } = await pml('graph', 'stats');
   expect(out).toMatch(/^1 tool, 0 capabilities, 0 operations, in 1 community; 1 trace stored\n/);

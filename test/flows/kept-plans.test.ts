@@ -140,9 +140,9 @@ test('[LEARN-16] stored models that are damaged or of another version, embedding
       await store.rankerParams.save({ ...row!, bytes: spoil(row!.bytes) });
     }
     const { gateway, said, close } = await open(store);
-    expect(said('What was learned of').map(({ level, message }) => [level, message])).toEqual([
-      ['warn', 'What was learned of plans is not used, and learned again'],
-      ['warn', 'What was learned of next steps is not used, and learned again'],
+    expect(said('What was learned about').map(({ level, message }) => [level, message])).toEqual([
+      ['warn', 'What was learned about plans is ignored and will be learned again'],
+      ['warn', 'What was learned about next steps is ignored and will be learned again'],
     ]);
     expect(said('Learned')).toHaveLength(2);
     expect(rounded(await answers(gateway))).toEqual(rounded(learned));

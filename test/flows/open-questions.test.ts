@@ -141,7 +141,7 @@ describe('when nobody can be asked', () => {
     const [open] = await store.approvals.list({ state: 'pending' });
     await gateway.settleApproval(open!.runId, 'approved', 'ana');
     expect((await waiting).status).toBe('success');
-    const text = `desk:write waits for a person: pml runs approve ${open!.runId}`;
+    const text = `desk:write is waiting for a person: pml runs approve ${open!.runId}`;
     expect(lines).toContain(`warn ${text}`);
     expect(told.every(({ message }) => message === text)).toBe(true);
     expect(told[1]!.progress).toBeGreaterThan(told[0]!.progress);
@@ -284,7 +284,7 @@ describe('standing approvals', () => {
     const { out } = await run('runs', 'allowed');
     expect(out).toContain('{"path":"a"}');
     const [id] = out.split(/\s/);
-    expect((await run('runs', 'revoke', id!)).out).toContain('desk:write ask again');
+    expect((await run('runs', 'revoke', id!)).out).toContain('desk:write need approval again');
     expect((await run('runs', 'allowed')).out).toContain('Nothing is approved');
   });
 });

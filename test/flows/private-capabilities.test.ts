@@ -39,7 +39,7 @@ test('[KEY-14] [KEY-11] a capability learned from private runs is available to i
     const suggested = await ask(key, 'POST', '/api/suggest', { intent: 'salary of carol' });
     expect(JSON.stringify(suggested.body).includes(slug)).toBe(isSeen);
     // No other user learns what a private run was about, not even as a reason.
-    expect(suggested.body.plan.tasks[0].reason).toMatch(/^used in \d+ of the \d+ past runs most alike$/);
+    expect(suggested.body.plan.tasks[0].reason).toMatch(/^used in \d+ of the \d+ past runs most similar$/);
     for (const work of [program, { capability: slug }]) {
       const ran = (await ask(key, 'POST', '/api/execute', work)).body;
       expect([ran.status, ran.error?.code]).toEqual(isSeen ? ['success', undefined] : ['error', 'not_found']);

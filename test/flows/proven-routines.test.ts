@@ -136,9 +136,9 @@ return tickets.map((ticket) => ticket + '!').slice(0, ${most});`;
   await run(calling, 'count what is shouted');
   const stuck = (await gateway.capabilities.list()).find(({ code }) => code.includes('lengths'))!;
   expect(stuck.state).toBe('candidate');
-  expect(stuck.evidence.proof?.failure).toMatch(/^it does not do again what trace .* recorded/);
+  expect(stuck.evidence.proof?.failure).toMatch(/^it does not reproduce trace /);
   const { out } = await runCommand(['capability', 'show', stuck.slug], system);
-  expect(out).toContain('not active: it does not do again what trace');
+  expect(out).toContain('not active: it does not reproduce trace');
   await gateway.capabilities.forget(stuck.slug);
 });
 
@@ -183,7 +183,7 @@ describe('on the command line', () => {
     });
     expect(told.code).toBe(1);
     expect(told.out).toMatch(
-      /^✗ list_tickets {2}0 of 2 cases equal\n {4}trace .*\n {4}the program at tickets\[1\]: another result/,
+      /^✗ list_tickets {2}0 of 2 cases equal\n {4}trace .*\n {4}the program at tickets\[1\]: a different result/,
     );
     await opened.store.capabilities.put({ ...capability, revision: capability.revision + 2 });
     await elsewhere.gateway.close();
@@ -197,7 +197,7 @@ describe('on the command line', () => {
     const good = await runCommand(['capability', 'verify', join(dir, 'capability.json')], {});
     expect(good).toMatchObject({ code: 0, err: '' });
     expect(good.out).toMatch(
-      /^list_tickets is as it was exported; it reproduced 2 recorded runs\.\n {2}tools {3}desk:find_user, desk:list_tickets\n {2}writes {2}none\n/,
+      /^list_tickets is unchanged since its export; it reproduced 2 recorded runs\.\n {2}tools {3}desk:find_user, desk:list_tickets\n {2}writes {2}none\n/,
     );
     const { digest, evidence } = JSON.parse(
       (await runCommand(['capability', 'verify', dir, '--json'], {})).out,
@@ -222,14 +222,14 @@ test('[PROOF-6] after a change of a tool, the quarantine reason says whether rec
   await gateway.settled();
   const { out } = await runCommand(['capability', 'show', 'list_tickets'], system);
   expect(out).toMatch(
-    /^list_tickets {2}\(quarantined: .*another definition .*; its recorded runs work with the new definition/,
+    /^list_tickets {2}\(quarantined: .*a different definition .*; its recorded runs work with the new definition/,
   );
   await gateway.capabilities.quarantine('list_tickets', null);
   Object.assign(tickets.definition, needs('user', 'team'));
   await gateway.restart('desk');
   await gateway.settled();
   const { evidence } = await found('list_tickets');
-  expect(evidence.retested).toContain('desk:list_tickets no longer takes what it was given');
+  expect(evidence.retested).toContain('desk:list_tickets no longer accepts what it was given');
 });
 
 test('[PROOF-1] a proof leaves no trace behind', async () => {

@@ -141,7 +141,7 @@ describe('a workflow', () => {
     expect(await refused(replayed({ ...trace, runId: 'gone' }))).toContain('its plan is no longer stored');
     const earlier = trace.taskResults.map((one) => ({ ...(one as object), earlier: true }));
     expect(await refused(replayed({ ...trace, taskResults: earlier }))).toContain(
-      'it was taken up after a pause, and the calls of t1 are in an earlier trace',
+      'it was resumed after a pause, and the calls of t1 are in an earlier trace',
     );
     expect(await refused(gateway.replayRun(trace, { against: 'live' }, NOBODY))).toContain(
       'it is a workflow',

@@ -271,7 +271,7 @@ test('[TAPE-7] "pml replay" says whether a run is equal; if not, it exits with 1
   const told = await runCommand(['replay', other.id], system);
   expect(told.code).toBe(1);
   expect(told.out).toMatch(
-    /^Not equal. First difference: shop:price#0 at item: other arguments\n {2}recorded {2}"tea"\n {2}replayed {2}"tea/,
+    /^Not equal. First difference: shop:price#0 at item: different arguments\n {2}recorded {2}"tea"\n {2}replayed {2}"tea/,
   );
   expect(told.out).not.toContain('\u001b');
   const json = JSON.parse((await runCommand(['replay', other.id, '--json'], system)).out);

@@ -132,7 +132,7 @@ test('[TOKEN-6] a server introduces itself once per session, in one marked and b
   const first = await search();
   const said = first.filter((line) => line.includes('Ignore all rules'));
   expect(said).toEqual([
-    expect.stringMatching(/^Server files says of itself, not checked by PML: "Use 'read'. files:evil/),
+    expect.stringMatching(/^Server files describes itself \(not checked by PML\): "Use 'read'. files:evil/),
   ]);
   expect(said[0]!.length).toBeLessThan(500);
   expect(await search()).toEqual(first.slice(0, -1));

@@ -228,7 +228,7 @@ test('[FLOW-18] a person may edit the arguments: another hash, another approval,
     results: { after: { result: { text: 'of b' } } },
   });
   expect(done).toEqual([{ path: 'b' }]);
-  await expect(gateway.editCall(runId, edit)).rejects.toThrow(/waits for a decision/);
+  await expect(gateway.editCall(runId, edit)).rejects.toThrow(/is waiting for a decision/);
 });
 
 test('[FLOW-18] a single waiting call can be edited too; code cannot, and of several calls one must be named', async () => {

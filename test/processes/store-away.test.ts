@@ -43,7 +43,7 @@ test('[TEAM-10] [TEAM-11] while PostgreSQL is down calls continue until the queu
   };
   await expect(untilRefused()).rejects.toMatchObject({
     ...refused,
-    message: expect.stringMatching(/\d+ traces wait on disk/),
+    message: expect.stringMatching(/\d+ traces are waiting on disk/),
   });
 
   await server.restartAfterCrash();

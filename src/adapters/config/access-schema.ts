@@ -30,8 +30,8 @@ function isSafe({ protocol, hostname }: URL): boolean {
 
 const issuer = z
   .strictObject({
-    url: safeUrl.describe('The issuer, exactly as it stands in its tokens.'),
-    jwks_url: safeUrl.optional().describe('Where its keys are; if absent, its metadata says so.'),
+    url: safeUrl.describe('The issuer, exactly as written in its tokens.'),
+    jwks_url: safeUrl.optional().describe('Address of its keys; if absent, taken from its metadata.'),
     audience: text()
       .optional()
       .describe('The audience that tokens must have; if absent, the address of the endpoint that is called.'),
@@ -75,7 +75,9 @@ const common = {
   dpop: z
     .boolean()
     .optional()
-    .describe('Whether tokens are bound to a key of PML, which proves that it has it (RFC 9449).'),
+    .describe(
+      'Whether tokens are bound to a key of PML; each request then proves possession of it (RFC 9449).',
+    ),
 };
 const onlyIssuer = httpUrl
   .optional()
@@ -84,17 +86,19 @@ const secret = text().optional().describe('If absent, the client is public.');
 
 const identityProvider = z
   .strictObject({
-    issuer: safeUrl.describe('The identity provider, as it stands in its tokens.'),
-    token_url: safeUrl.optional().describe('Where it exchanges ID tokens; if absent, its metadata says so.'),
-    client_id: text().describe('As what PML is registered there.'),
+    issuer: safeUrl.describe('The identity provider, as written in its tokens.'),
+    token_url: safeUrl
+      .optional()
+      .describe('Where it exchanges ID tokens; if absent, taken from its metadata.'),
+    client_id: text().describe('The client id of PML at the identity provider.'),
     client_secret: secret,
     id_token_file: text()
       .optional()
       .describe(
-        'A file that another program keeps current with the ID token, relative to this file. If absent, you log in once in a browser.',
+        'A file in which another program keeps a current ID token, relative to this file. If absent, you log in once in a browser.',
       ),
   })
-  .describe('Where the people of the company log in.');
+  .describe('Where the people in the company log in.');
 
 /** Logins of PML at a server. */
 export const auth = z
@@ -123,7 +127,7 @@ export const auth = z
     }),
     z.strictObject({
       kind: z.literal('enterprise'),
-      client_id: text().describe('As what PML is registered at the authorization server of the MCP server.'),
+      client_id: text().describe('The client id of PML at the authorization server of the MCP server.'),
       client_secret: secret,
       ...common,
       issuer: onlyIssuer,
@@ -133,7 +137,7 @@ export const auth = z
       kind: z.literal('workload'),
       client_id: text(),
       token_file: text().describe(
-        'A file that the platform keeps current with a signed token (JWT), relative to this file.',
+        'A file in which the platform keeps a current signed token (JWT), relative to this file.',
       ),
       ...common,
       issuer: onlyIssuer,

@@ -146,7 +146,7 @@ export function entryOfServer(server: JsonObject, choice: ImportChoice): Importe
       ...made.notes,
       ...inputs.notes,
       ...(others.length > 0
-        ? [`It can also be had with --via ${[...new Set(others)].join(' or --via ')}.`]
+        ? [`It is also available with --via ${[...new Set(others)].join(' or --via ')}.`]
         : []),
     ],
   };
@@ -176,7 +176,7 @@ function packageEntry(pack: JsonObject, inputs: Inputs): { entry: JsonObject; no
     entry: { command, args, ...(Object.keys(env).length > 0 && { env }) },
     notes:
       version === '' && !/@sha256:/.test(identifier)
-        ? ['Its version is not fixed: each start may run another.']
+        ? ['Its version is not fixed: each start may run a different one.']
         : [],
   };
 }
@@ -281,7 +281,7 @@ class Inputs {
   }
 
   #variable(name: string): string {
-    this.notes.push(`It gets the value of your variable ${name}; --set gives it another.`);
+    this.notes.push(`It gets the value of your variable ${name}; use --set to give it a different one.`);
     return `\${${name}}`;
   }
 

@@ -148,7 +148,7 @@ const server = z
     rename: z
       .record(z.string(), newName)
       .optional()
-      .describe("What tools are called instead, by the server's own name of each."),
+      .describe("New names for tools, by the server's own name of each."),
     describe: z
       .record(z.string(), z.string())
       .optional()
@@ -235,7 +235,7 @@ const alerts = z
     webhook: safeUrl.optional().describe('Where each alert is sent as JSON, with its sentence in "text".'),
   })
   .prefault({})
-  .describe('When PML says that something is wrong.');
+  .describe('When PML reports that something is wrong.');
 
 const { sandbox: limits } = DEFAULTS;
 const sandbox = z
@@ -272,7 +272,7 @@ const client = z
       .enum(LANES)
       .optional()
       .describe(
-        'search: the tools of PML; native: those of the servers; both. If absent, what the address says.',
+        'search: the tools of PML; native: those of the servers; both. If absent, the address decides.',
       ),
     tools: scopeRules(toolGlob, 'tool ids'),
     servers: scopeRules(text(), 'server names'),
@@ -366,7 +366,7 @@ const pml = z
         segment_gap_ms: whole(1, 86_400_000)
           .default(DEFAULTS.learning.segment_gap_ms)
           .describe(
-            'Milliseconds between two single calls of a session that are learned as one job, at most.',
+            'Maximum milliseconds between two single calls of a session that are learned as one job.',
           ),
       })
       .prefault({})

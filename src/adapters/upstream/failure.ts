@@ -53,7 +53,7 @@ export function failureOf(server: string, thrown: unknown): UpstreamFailure {
 }
 
 export function unavailable(server: string, reason: string, hint?: string): UpstreamFailure {
-  const checkNetwork = `Check the address in the configuration of "${server}", and whether this machine reaches it${NEXT_CALL_TRIES}`;
+  const checkNetwork = `Check the address in the configuration of "${server}", and whether this machine can reach it${NEXT_CALL_TRIES}`;
   return {
     code: 'upstream_unavailable',
     errorType: 'NETWORK',

@@ -26,7 +26,7 @@ test.each([
   [
     'renamed',
     (i: number) => ({ id: `x${i}`, bytes: 5, tags: ['a'] }),
-    ['begun', '"size" is missing; "bytes" came at the same time'],
+    ['begun', '"size" is missing; "bytes" appeared at the same time'],
   ],
   [
     'type',

@@ -242,7 +242,7 @@ function isAskedOtherwise(settled: Settled, run: readonly (readonly string[])[])
   );
 }
 
-/** Says what an oddity is: what came at the same time tells. */
+/** Says what an oddity is: what appeared at the same time tells. */
 function worded(settled: Settled, odd: Oddity): AnswerChange {
   const { path, run } = odd;
   const types = Object.keys(settled.fields[path]!.types) as FieldType[];
@@ -271,7 +271,7 @@ function worded(settled: Settled, odd: Oddity): AnswerChange {
   return {
     ...base,
     kind: 'renamed',
-    words: `${shown(path)} is missing; ${shown(other)} came at the same time`,
+    words: `${shown(path)} is missing; ${shown(other)} appeared at the same time`,
   };
 }
 

@@ -118,8 +118,8 @@ test('[CAP-16] a tool whose definition changed since the capability was learned'
   const reason = (now: Record<string, string>) =>
     quarantineReason({ recent: outcomes('++'), definitionHashes: learned, currentHash: (tool) => now[tool] });
   expect(reason({ 'fs:read': 'a', 'fs:write': 'b' })).toBeNull();
-  expect(reason({ 'fs:read': 'x' })).toBe('fs:read has another definition than when it was learned');
+  expect(reason({ 'fs:read': 'x' })).toBe('fs:read has a different definition than when it was learned');
   expect(reason({ 'fs:read': 'x', 'fs:write': 'y' })).toBe(
-    'fs:read, fs:write have another definition than when it was learned',
+    'fs:read, fs:write have a different definition than when it was learned',
   );
 });

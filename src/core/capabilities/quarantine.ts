@@ -39,7 +39,7 @@ export function quarantineReason({
     const [names, verb] = [changed.map(([tool]) => tool).join(', '), changed.length > 1 ? 'have' : 'has'];
     const words = changed.flatMap(([tool]) => breaks(tool));
     const told = words.length === 0 ? '' : ` (${words.slice(0, DEFAULTS.words).join('; ')})`;
-    return `${names} ${verb} another definition than when it was learned${told}`;
+    return `${names} ${verb} a different definition than when it was learned${told}`;
   }
   return failing(recent.slice(-DEFAULTS.window));
 }
@@ -60,14 +60,14 @@ function failing(recent: readonly boolean[]): string | null {
   return null;
 }
 
-/** A change in the answers of a tool, as a capability that rests on the tool knows it. */
+/** A change in the answers of a tool, from the view of a capability that uses the tool. */
 export interface DriftMark {
   readonly tool: string;
   /** When it was noticed, in milliseconds since 1970. */
   readonly since: number;
   /** What changed, in sentences. */
   readonly words: readonly string[];
-  /** `broken`: its program reads what changed; `marked`: it does not; `admitted`: it works all the same, as runs or a person showed. */
+  /** `broken`: its program reads what changed; `marked`: it does not; `admitted`: it still works, as runs or a person showed. */
   readonly state: 'broken' | 'marked' | 'admitted';
 }
 

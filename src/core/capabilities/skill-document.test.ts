@@ -139,10 +139,10 @@ describe('[CAP-19] edited or invented files are refused with the reason', () => 
     Object.assign((fields.slots as object[])[index] ?? {}, values);
 
   test.each<[string, Record<string, string>, RegExp]>([
-    ['nothing', {}, /capability\.json is not there/],
-    ['inherited names', Object.create({ 'capability.json': '{}' }), /capability\.json is not there/],
-    ['no JSON', { 'capability.json': '{' }, /no JSON object/],
-    ['a list', { 'capability.json': '[]' }, /no JSON object/],
+    ['nothing', {}, /capability\.json is missing/],
+    ['inherited names', Object.create({ 'capability.json': '{}' }), /capability\.json is missing/],
+    ['no JSON', { 'capability.json': '{' }, /not a JSON object/],
+    ['a list', { 'capability.json': '[]' }, /not a JSON object/],
     ['too much', { 'capability.json': ' '.repeat(2 * 1024 * 1024) }, /longer than/],
     [
       'another format',
@@ -159,17 +159,17 @@ describe('[CAP-19] edited or invented files are refused with the reason', () => 
     [
       'a slug with a path',
       changed((fields) => Object.assign(fields, { slug: '../x' })),
-      /"\.\.\/x" cannot name a capability/,
+      /"\.\.\/x" is not a valid name for a capability/,
     ],
     [
       'a reserved slug',
       changed((fields) => Object.assign(fields, { slug: 'then' })),
-      /"then" cannot name a capability/,
+      /"then" is not a valid name for a capability/,
     ],
     [
       'a bad alias',
       changed((fields) => Object.assign(fields, { aliases: ['A b'] })),
-      /"A b" cannot name a capability/,
+      /"A b" is not a valid name for a capability/,
     ],
     [
       'a bad tool',
@@ -191,7 +191,7 @@ describe('[CAP-19] edited or invented files are refused with the reason', () => 
       changed((fields) => Object.assign(fields, { source: 'return mcp.fs.remove({})' })),
       /lists \d+ literals, and the program has 0/,
     ],
-    ['other code', { ...toSkillFiles(sample()), 'code.ts': 'return 1' }, /code\.ts is not the code/],
+    ['other code', { ...toSkillFiles(sample()), 'code.ts': 'return 1' }, /code\.ts does not match the code/],
     [
       'code in a name',
       changed(slot(0, { parameter: 'x;evil()' })),
@@ -296,7 +296,7 @@ describe('evidence that travels', () => {
 
   test.each<[string, SkillEvidence | null, string]>([
     ['no evidence', null, 'no evidence'],
-    ['other code', { ...evidence(), code_hash: sha256('x') }, 'about other code'],
+    ['other code', { ...evidence(), code_hash: sha256('x') }, 'for different code'],
     ['no case', { ...evidence(), cases: [] }, 'reproduced no recorded run'],
     [
       'a tool left out',

@@ -76,11 +76,11 @@ export function toSkillFiles(capability: ExportedCapability): Record<string, str
  */
 export function fromSkillFiles(files: Readonly<Record<string, string>>): Outcome<ImportedCapability> {
   const text = Object.hasOwn(files, 'capability.json') ? files['capability.json'] : undefined;
-  if (typeof text !== 'string') return refused(['capability.json is not there']);
+  if (typeof text !== 'string') return refused(['capability.json is missing']);
   if (text.length > DEFAULTS.maxText)
     return refused([`capability.json is longer than ${DEFAULTS.maxText} characters`]);
   const read = parse(text);
-  if (!isJsonObject(read)) return refused(['capability.json holds no JSON object']);
+  if (!isJsonObject(read)) return refused(['capability.json is not a JSON object']);
   if (read.format !== SKILL_FORMAT)
     return refused([
       `its format is ${JSON.stringify(read.format) ?? 'not stated'}, and this PML reads ${SKILL_FORMAT}`,
@@ -96,7 +96,7 @@ export function fromSkillFiles(files: Readonly<Record<string, string>>): Outcome
   if (!learned.ok) return refused(learned.problems);
   const code = parameterise(source, learned.slots);
   if (Object.hasOwn(files, 'code.ts') && clean(files['code.ts']) !== clean(code))
-    return refused(['code.ts is not the code of capability.json; one of them was changed']);
+    return refused(['code.ts does not match the code in capability.json; one of them was changed']);
   return {
     ok: true,
     value: {
@@ -239,7 +239,7 @@ function evidenceProblems(
   const called = new Set(nodes.flatMap((node) => (node.type === 'task' ? [String(node.tool)] : [])));
   const unnamed = [...called].filter((tool) => !effects.tools.includes(tool));
   return [
-    ...(code_hash === sha256(code) ? [] : ['its evidence is about other code']),
+    ...(code_hash === sha256(code) ? [] : ['its evidence is for different code']),
     ...(cases.length > 0 ? [] : ['it reproduced no recorded run']),
     ...(unnamed.length === 0 ? [] : [`its evidence does not name ${unnamed.join(', ')}`]),
   ];
@@ -311,7 +311,7 @@ function isLong(schema: unknown): boolean {
 }
 
 function notASlug(slug: unknown): string {
-  return `"${oneLine(slug, 80)}" cannot name a capability`;
+  return `"${oneLine(slug, 80)}" is not a valid name for a capability`;
 }
 
 function notATool(node: unknown): string {

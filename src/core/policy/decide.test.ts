@@ -94,9 +94,9 @@ test('[POLICY-8] deny, ask and a changed definition are stronger than permission
 });
 
 test('[INTENT-4] a step with unknown calls does not run, and no confidence replaces permission for a tool', () => {
-  const steps = [{ name: 't1 (code)', calls: [], problem: 'only a run can tell what it calls' }];
+  const steps = [{ name: 't1 (code)', calls: [], problem: 'what it calls is known only at run time' }];
   expect(whyNotByItself({ ...OPEN, auto: ['*'] }, plan(OPEN, [], { steps }))).toEqual([
-    't1 (code) cannot run by itself: only a run can tell what it calls',
+    't1 (code) cannot run by itself: what it calls is known only at run time',
   ]);
   fc.assert(
     fc.property(fc.double(), fc.nat(), (confidence, support) => {

@@ -247,7 +247,7 @@ export function scanText(text: string): TextMark | null {
 }
 
 function hiddenIn(text: string): TextMark | null {
-  if (isGapped(text)) return { kind: 'hidden_text', what: 'text behind a long gap' };
+  if (isGapped(text)) return { kind: 'hidden_text', what: 'text after a long gap' };
   if (!HIDDEN.test(text)) return null;
   const script = {
     isRightToLeft: RIGHT_TO_LEFT.test(text),

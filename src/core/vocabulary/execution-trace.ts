@@ -94,7 +94,7 @@ export interface GuestConditions {
 
 export type GuestResults = Readonly<Record<string, GuestResult>>;
 
-/** What reading a result gave, redacted; without `reply`, what it gave is not to be kept. */
+/** The reply when a result was read, redacted; without `reply`, it must not be stored. */
 export interface GuestResult {
   readonly id: string;
   readonly reply?:

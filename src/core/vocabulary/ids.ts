@@ -26,7 +26,7 @@ export function isServerName(name: string): boolean {
 
 export function toolId(server: string, tool: string): ToolId {
   if (!isServerName(server)) {
-    throw new PmlError('invalid_id', `"${server}" cannot name a server`, {
+    throw new PmlError('invalid_id', `"${server}" is not a valid server name`, {
       hint: 'Use letters, digits, "_", "-" and "."; "code" and "capability" are reserved.',
     });
   }

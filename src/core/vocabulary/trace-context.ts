@@ -40,7 +40,7 @@ export function spanIdOf(callId: string): string | null {
   return UUID.test(callId) ? callId.replaceAll('-', '').slice(16) : null;
 }
 
-/** What a call tells its server, so that the server's spans become children of the call's own. */
+/** What a call sends to its server so that the server's spans become children of its own. */
 export function contextOfCall(
   runId: string,
   callId: string | null,

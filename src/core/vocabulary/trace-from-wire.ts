@@ -123,7 +123,8 @@ const PLACE = /^(?:#\d{1,9}){1,64}$/;
 const answers: Read<GuestAnswers> = (value, at) => {
   const entries = Object.entries((value ?? {}) as object).map(([place, answer]) => {
     const here = `${at}.${place}`;
-    if (!PLACE.test(place) || !Array.isArray(answer)) throw wrong(here, 'is not when a call was answered');
+    if (!PLACE.test(place) || !Array.isArray(answer))
+      throw wrong(here, 'is not the time of an answer to a call');
     const ms = numberFrom(0)(answer[0], here);
     const told: GuestAnswers[string] = answer[1] === undefined ? [ms] : [ms, id(answer[1], here)];
     return [place, told] as const;

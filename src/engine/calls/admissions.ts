@@ -31,7 +31,7 @@ const DEFAULTS = {
   keptMs: 2 * 86_400_000,
 };
 
-/** A call that may be made. `end` comes in any case; without an answer the call counts for nothing. */
+/** A call that may be made. `end` is always called; without an answer the call does not count. */
 export interface Pass {
   /** `ms`: how long the server took; a person who had to decide first took none of the key's time. */
   answered(answer: unknown, ms: number): void;
@@ -50,7 +50,7 @@ export interface Admissions {
 
 const FREE: Pass = { answered() {}, end: async () => {} };
 
-/** Calls of a key that are under way on this gateway. */
+/** Calls of a key in progress on this gateway. */
 interface UnderWay {
   calls: number;
   /** Those who ask come one after the other, so that each knows what the others were given. */
@@ -150,7 +150,7 @@ export function createAdmissions({
         await store.usage.correct({ keyId: account, at, amount: units }, spans);
     } catch (error) {
       // What was reserved stays counted, which is too much rather than too little.
-      logger.log('warn', 'What a call has used could not be written down', { error: String(error) });
+      logger.log('warn', 'The usage of a call could not be recorded', { error: String(error) });
     } finally {
       own.calls--;
       for (const tell of own.waiting) tell();
@@ -223,7 +223,7 @@ function reserved(limits: readonly UsageLimit[], args: unknown): Usage {
   return { calls: 1, tokens: Math.max(share('tokens'), sent), seconds: share('seconds') };
 }
 
-/** The same text for the same value, whatever the order of its keys. */
+/** The same text for the same value, regardless of key order. */
 function comparable(value: unknown): string {
   const { depth, characters } = weighJson(value);
   return depth > DEFAULTS.maxDepth ? `deep ${depth} ${characters}` : canonicalJson(value);

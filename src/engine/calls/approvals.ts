@@ -11,7 +11,7 @@ const DEFAULTS = {
   characters: 64 * 1024 * 1024,
 };
 
-/** Where decisions are handed in and waited for. */
+/** Accepts decisions and lets calls wait for them. */
 export interface Approvals {
   /** The calls that wait here, whole. */
   readonly calls: PendingCalls;
@@ -74,7 +74,7 @@ export function createApprovals(
       await store.approvals.request(approval);
       const { id: approval_id, runId: run_id, node, reason } = approval;
       events.emit({ type: 'approval_requested', approval_id, run_id, node, reason });
-      logger.log('warn', `${node} waits for a person: pml runs approve ${run_id}`, { run_id, reason });
+      logger.log('warn', `${node} is waiting for a person: pml runs approve ${run_id}`, { run_id, reason });
     },
 
     async settle(approval, decision, by, who = 'person') {
@@ -180,7 +180,7 @@ interface DecisionMade {
   readonly data: JsonObject;
 }
 
-/** Keeps who decided what about a run. The decision stands, also where it cannot be kept. */
+/** Stores who decided what about a run. The decision holds even if it cannot be stored. */
 export async function recordDecision(
   { store, clock, crypto, logger }: Pick<FlowPorts, 'store' | 'clock' | 'crypto' | 'logger'>,
   { runId, eventType, taskId, data }: DecisionMade,
@@ -196,7 +196,7 @@ export async function recordDecision(
   try {
     await store.episodes.append([episode]);
   } catch (error) {
-    logger.log('error', 'A decision cannot be kept', { run_id: runId, error: String(error) });
+    logger.log('error', 'A decision cannot be stored', { run_id: runId, error: String(error) });
   }
 }
 

@@ -114,7 +114,7 @@ function askerOf({ who, sessionId }: Caller): Asker {
   return { user: who?.user ?? null, sessionId };
 }
 
-/** The question that is open about the same call of the same work: an agent that repeats a call repeats no question. */
+/** The open question about the same call of the same work: an agent that repeats a call does not ask twice. */
 async function findOpen(
   { store, crypto }: AskPorts,
   approvals: Approvals,
@@ -137,7 +137,7 @@ async function findOpen(
   return null;
 }
 
-/** Puts the question to the client where it may decide; says how long an answer can come, and what ends the wait. */
+/** Asks the client, if it may decide; returns how long to wait for an answer and what ends the wait. */
 async function whileAsked(
   ports: AskPorts,
   approvals: Approvals,
@@ -185,7 +185,7 @@ async function settleChoice(
 /** Each number is larger than the last, as the protocol wants, and smaller than any that the tool itself will tell. */
 function waitingTeller({ node, runId }: Approval, { onProgress }: Caller): () => void {
   let told = 0;
-  const message = `${node} waits for a person: pml runs approve ${runId}`;
+  const message = `${node} is waiting for a person: pml runs approve ${runId}`;
   return () => onProgress?.({ progress: ++told * 1e-9, message });
 }
 
@@ -303,7 +303,7 @@ function describeChange({ field, before, after }: DefinitionChange): string[] {
   return [`Its ${printable(field)} changed:`, ...diffLines(before, after).map(printable)];
 }
 
-/** JSON in which nothing can hide, move or turn around what a person reads. */
+/** JSON in which no character can hide, move or reverse what a person reads. */
 function exactText(value: unknown): string {
   return printable(JSON.stringify(value));
 }

@@ -203,7 +203,7 @@ export function waitFor({ permissions }: Settings, timeoutMs = Number.POSITIVE_I
   return Math.min(permissions.approvalWaitMs, timeoutMs);
 }
 
-/** What the policy says of a tool, whatever its arguments. */
+/** What the policy says about a tool, regardless of its arguments. */
 export function judge({ permissions, servers }: Settings, { tool, proposed }: CatalogueEntry): Verdict {
   const isLocal = servers.some(({ name, transport }) => name === tool.server && transport === 'stdio');
   const verdict = decide(permissions, tool, isLocal);
@@ -212,7 +212,7 @@ export function judge({ permissions, servers }: Settings, { tool, proposed }: Ca
 
 function askAboutChange(verdict: Verdict): Verdict {
   if (verdict.action === 'deny') return verdict;
-  return { action: 'ask', reason: 'its server changed the definition of this tool since it was accepted' };
+  return { action: 'ask', reason: 'its server changed the definition of this tool after it was accepted' };
 }
 
 export function notAllowed({ id }: ToolDefinition, { reason }: Verdict): ErrorShape {
@@ -230,7 +230,7 @@ function notAgain(id: string): ErrorShape {
 function notByItself(why: string): ErrorShape {
   return {
     code: 'forbidden',
-    message: `A run that PML started by itself must not call it: ${why}`,
+    message: `A run that PML started on its own must not call it: ${why}`,
     hint: 'Run the plan with pml_execute_workflow, or name the tool in permissions.auto.',
   };
 }
@@ -284,7 +284,7 @@ function needsTask({ otherFields }: Pick<ToolDefinition, 'otherFields'>): boolea
   return taskSupport === 'required';
 }
 
-/** What is not the result of a tool is a failure of its server. */
+/** Anything other than a tool result is a failure of the server. */
 function soundReply(tool: ToolDefinition, reply: UpstreamReply<ToolResult>): UpstreamReply<ToolResult> {
   const fault = reply.ok ? faultOf(reply.value) : null;
   if (fault === null) return reply;
@@ -308,13 +308,13 @@ export function recordLevel({ record }: Pick<Settings, 'record'>, toolId: string
   return record.find((rule) => matchesAnyCase(rule.tools, toolId))?.keep ?? 'full';
 }
 
-/** The least that is kept of any call a program may make, as far as its text tells. */
+/** The strictest record setting among the calls that a program may make, as far as its text shows. */
 export function levelOfProgram(settings: Pick<Settings, 'record'>, { nodes }: StaticStructure): RecordLevel {
   const levels = nodes.map((node) => (node.type === 'task' ? recordLevel(settings, node.tool) : 'full'));
   return levels.includes('none') ? 'none' : levels.includes('metadata') ? 'metadata' : 'full';
 }
 
-/** What a program hands to calls of which no arguments are kept stands in its text, too. */
+/** Literals passed to calls whose arguments are not stored appear in the program's text, too. */
 export function concealLiterals(
   { found }: Pick<FlowPorts, 'found'>,
   settings: Pick<Settings, 'record'>,
@@ -327,7 +327,7 @@ export function concealLiterals(
   }
 }
 
-/** What a tool gave, as code and plans see it: its structured content, else parsed JSON text, else text. */
+/** What a tool returned, as code and plans see it: its structured content, else parsed JSON text, else text. */
 export function toolValue(result: ToolResult): unknown {
   return result.structuredContent !== undefined ? result.structuredContent : blockValue(result.content ?? []);
 }

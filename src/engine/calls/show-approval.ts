@@ -15,7 +15,7 @@ interface ExactParts {
   readonly catalogue: () => Catalogue;
 }
 
-/** Puts the exact calls in place of what is stored of them, for those that wait. */
+/** Replaces the stored, redacted form of waiting calls with the exact calls. */
 export function showExact(parts: ExactParts, found: PendingRun): PendingRun {
   const shown = (approval: Approval) =>
     approval.state === 'pending' ? showApproval(parts, found.run, approval) : approval;
@@ -49,7 +49,7 @@ export function showApproval(
   return { ...approval, ...call, isExact, ...(changes.length > 0 && { changes }) };
 }
 
-/** What nobody can be shown whole, nobody can approve. */
+/** A call that cannot be shown in full cannot be approved. */
 export function mustBeShown({ id, node, isExact }: ShownApproval): void {
   if (isExact !== false) return;
   throw new PmlError('not_available', `The full arguments of ${node} are not known here (${id})`, {
@@ -65,7 +65,7 @@ function changesOf(
   return definitionChanges(entry.tool, entry.proposed);
 }
 
-/** The code or capability that a task of a workflow runs, by what is stored of it. */
+/** The code or capability that a task of a workflow runs, from what is stored. */
 function programOf(run: WorkflowRun | null, { id }: Approval): PendingCall['program'] | null {
   const waits = Object.entries(run?.tasks ?? {}).find(
     ([, state]) => (state as { approval_id?: string }).approval_id === id,

@@ -12,7 +12,7 @@ import type { FlowPorts } from '../flow-ports.ts';
 import { hidesTools, maySee, mayUseTool } from '../people/roles.ts';
 import type { Capability } from '../ports.ts';
 
-/** Capabilities as they are looked up. */
+/** Looks up capabilities. */
 export interface ReadableRegistry {
   /** In order of slug. */
   all(): readonly Capability[];
@@ -40,7 +40,7 @@ export interface CapabilityRegistry extends ReadableRegistry {
   onChange(listener: () => void): void;
 }
 
-/** Whose changes are told. */
+/** The fields whose changes are reported to listeners. */
 const NOTED = ['state', 'slug', 'owner', 'visibility'] as const;
 
 const DEFAULTS = {
@@ -167,7 +167,7 @@ export function withOutcome(capability: Capability, success: boolean, at: Date):
   return reason === null ? counted : quarantined(counted, reason);
 }
 
-/** `heals`: it may be called again once everything it rests on is as it was. */
+/** `heals`: it may be called again once everything it depends on is as before. */
 export function quarantined(capability: Capability, reason: string, heals = false): Capability {
   const { heals: _, ...evidence } = capability.evidence;
   return {
@@ -205,7 +205,7 @@ export async function countUses(registry: CapabilityRegistry, trace: ExecutionTr
   }
 }
 
-/** What the tool's server says it is now, accepted or not. */
+/** The current definition from the tool's server, accepted or not. */
 export function currentDefinition(catalogue: Catalogue, tool: string): string | undefined {
   const entry = catalogue.get(tool as ToolId);
   return (entry?.proposed ?? entry?.tool)?.definitionHash;

@@ -141,7 +141,7 @@ function skillEvidence(
 /** The old name still calls it. */
 function renamed(capability: Capability, to: string, registry: CapabilityRegistry): Capability {
   if (!isSlug(to) || isReserved(to)) {
-    throw new PmlError('invalid_argument', `"${to}" cannot name a capability`, {
+    throw new PmlError('invalid_argument', `"${to}" is not a valid name for a capability`, {
       hint: 'Use lower-case letters, digits and "_", beginning with a letter; reserved words of the language cannot be used.',
     });
   }

@@ -130,7 +130,7 @@ export function isOutOfReach(made: Awaited<ReturnType<typeof play>>['made']): bo
 export function failureText({ difference, traceIds }: CaseReport): string {
   const { what, call, path } = difference!;
   const place = `${call ?? 'its result'}${path === '' ? '' : ` at ${path}`}`;
-  return `it does not do again what trace ${traceIds[0]} recorded: ${place} differs (${what})`;
+  return `it does not reproduce trace ${traceIds[0]}: ${place} differs (${what})`;
 }
 
 /** Tools it calls, those that may change something, and the hosts of servers that are reached over the network. */
@@ -167,8 +167,8 @@ function definitionProblems({ calls }: Recording, catalogue: Catalogue): string[
     const gave = tool.outputSchema && outcome?.success ? recordedValue(outcome.result) : undefined;
     const given = isJsonObject(gave) ? checkArguments(tool.outputSchema, gave) : [];
     return [
-      ...taken.map((problem) => `${node} no longer takes what it was given: ${problem}`),
-      ...given.map((problem) => `${node} no longer promises what it gave: ${problem}`),
+      ...taken.map((problem) => `${node} no longer accepts what it was given: ${problem}`),
+      ...given.map((problem) => `${node} no longer declares what it returned: ${problem}`),
     ];
   });
 }

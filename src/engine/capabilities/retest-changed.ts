@@ -85,7 +85,8 @@ async function judged(
 ): Promise<Verdict> {
   const { prover } = parts;
   const live = mayRun ? await runAgain(parts, capability, signal) : null;
-  if (!isRedefined) return live ?? { is: 'open', words: 'not run again: too many rest on the same tool' };
+  if (!isRedefined)
+    return live ?? { is: 'open', words: 'not run again: too many capabilities use the same tool' };
   if (live && live.is !== 'open') return live;
   const { status, cases, problems } = await prover.test(capability);
   const failed = cases.find(({ difference }) => difference !== null);
@@ -98,7 +99,7 @@ async function judged(
   return { is: 'open', words: live ? `${told}; ${live.words}` : told };
 }
 
-/** Its recorded runs on the servers; what is private is nobody else's to run. */
+/** Repeats its recorded runs on the servers; a private capability is not run for others. */
 async function runAgain(
   { scope, prover, drifts }: RetesterParts,
   capability: Capability,
@@ -123,12 +124,12 @@ async function runAgain(
   const results = new Set(cases.map(({ recording }) => canonicalJson(recording.result)));
   // The same result of other answers may be chance, unless the runs differ in it.
   const isProven = found.every(({ is }) => is === 'same') || (allGave(found) && results.size > 1);
-  if (isProven) return { is: 'same', words: `run again ${times}, it does what it did` };
+  if (isProven) return { is: 'same', words: `run again ${times}, it works as before` };
   return {
     is: 'open',
     words: allGave(found)
-      ? `run again ${times}, it gives the same, from answers that differ`
-      : `run again ${times}, it works, with other values`,
+      ? `run again ${times}, it returns the same from different answers`
+      : `run again ${times}, it works but returns other values`,
   };
 }
 
@@ -161,7 +162,7 @@ async function caseAgain(
     { ...RETESTER, signal },
   );
   if (!isReached || made.kind === 'waiting')
-    return { is: 'not run', why: 'one of its servers cannot be asked now' };
+    return { is: 'not run', why: 'one of its servers is not available now' };
   if (made.kind === 'failed')
     return isOutOfReach(made)
       ? { is: 'not run', why: `it was stopped: ${made.error.message}` }
@@ -172,7 +173,7 @@ async function caseAgain(
 }
 
 /**
- * What a result had and has no longer, or has as another type; null: nothing. Of fields only those with a name that the
+ * What a result no longer has, or has with a different type; null: nothing. Of fields only those with a name that the
  * program or the change knows: others may be data.
  */
 function lostIn(

@@ -129,7 +129,7 @@ export function suspicionsOf(tool: ToolDefinition): readonly PlacedMark[] {
 
 export const MARK_WORDS: Readonly<Record<MarkKind, string>> = {
   hidden_text: 'hidden text',
-  instruction: 'orders to a model',
+  instruction: 'commands to a model',
   look_alike: 'a misleading name',
 };
 
@@ -390,7 +390,7 @@ function toolNamed(text: string, { tools }: Catalogue): ToolDefinition['id'] | u
   if (named.length <= 1) return named[0]?.id;
   const servers = named.map(({ server }) => server);
   throw new PmlError('invalid_id', `"${bare}" is a tool of ${listed(servers)}`, {
-    hint: `Say which one, for example ${named[0]!.id}.`,
+    hint: `Specify which one, for example ${named[0]!.id}.`,
   });
 }
 

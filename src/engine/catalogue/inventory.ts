@@ -176,7 +176,7 @@ function alikeTools(catalogue: Catalogue): ReadonlyMap<string, readonly PlacedMa
   return byId;
 }
 
-/** For a person: `description with orders to a model: "ignore all previous instructions"`. */
+/** For a person: `description with commands to a model: "ignore all previous instructions"`. */
 export function suspicionText({ kind, at, what }: PlacedMark): string {
   return kind === LOOK_ALIKE ? `name ${what}` : `${at} with ${MARK_WORDS[kind]}: ${what}`;
 }

@@ -211,7 +211,7 @@ async function acceptServer(
   const changes = await changesOfServer(scope, server);
   if (changes.hash !== hash) {
     throw new PmlError('store_conflict', `"${server}" has changed again in the meantime`, {
-      hint: 'Look at it again.',
+      hint: 'Review it again.',
     });
   }
   for (const { proposed } of proposedOf(scope, server)) {

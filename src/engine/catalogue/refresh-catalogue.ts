@@ -52,7 +52,7 @@ export async function refreshCatalogue(
   );
   const definitions = [...byId.values()];
   if (definitions.length < listed.value.length)
-    logger.log('warn', `Several tools of ${server.name} have the same name: the last one counts`);
+    logger.log('warn', `Several tools of ${server.name} have the same name: the last one is used`);
   const change = await compare(store, server, definitions);
   await store.tools.put(change.accept);
   await store.tools.propose(change.propose);

@@ -24,7 +24,7 @@ const NO_CODE: CodeError = {
   hint: 'For example: return await mcp.filesystem.list_directory({ path: "." });',
 };
 
-/** What is kept of a program beside the calls it made. */
+/** What is stored about a program besides its calls. */
 export interface ProgramRecord {
   readonly code: string;
   readonly guest: GuestConditions;
@@ -35,7 +35,7 @@ export interface ProgramRecord {
   readonly decisions: readonly DecisionTaken[];
 }
 
-/** How a task ended, with what is kept of it where it is a program. */
+/** How a task ended; for a program, with what is stored about it. */
 export type TaskAttempt = Attempt & { readonly program?: ProgramRecord };
 type ProgramAttempt = Attempt & { readonly program: ProgramRecord };
 
@@ -126,7 +126,7 @@ export async function attemptProgram(
   return { kind: 'done', value: outcome.value, ...(media.length > 0 && { media }), ...recorded(report) };
 }
 
-/** Who asked for less time than the configuration allows has to ask for more, not change the configuration. */
+/** A caller that set a shorter timeout than configured must raise its own timeout, not the configuration. */
 function ofTimeout(failure: GuestFailure, { timeoutMs }: Program, wallMs: number): GuestFailure {
   const isWall = failure.kind === 'limit' && failure.limit === 'wall';
   if (!isWall || timeoutMs === undefined || timeoutMs >= wallMs) return failure;
@@ -151,7 +151,7 @@ function typeOf({ code }: CodeError): ErrorType {
   return code === 'not_found' ? 'NOT_FOUND' : 'VALIDATION';
 }
 
-/** What is known of a program besides its value when it ends. */
+/** What is known about a program, besides its value, when it ends. */
 interface GuestReport {
   readonly console: readonly ConsoleLine[];
   readonly decisions: readonly DecisionTaken[];
@@ -185,7 +185,7 @@ interface GuestRun {
   readonly report: GuestReport;
 }
 
-/** The program in the sandbox, until it has ended and nothing it started is under way. */
+/** The program in the sandbox, until it and everything it started have ended. */
 async function runGuest(
   scope: RunScope,
   prepared: PreparedProgram,
@@ -238,7 +238,7 @@ async function runGuest(
   return { outcome, halt, frames, report };
 }
 
-/** No process could be had: the run failed like any other. */
+/** No process was available: the run failed like any other. */
 function notStarted(error: unknown): GuestOutcome {
   const message = `The sandbox cannot run it: ${error instanceof Error ? error.message : String(error)}`;
   return { ok: false, error: { kind: 'crashed', message }, console: [], truncated: false, cpuMs: 0 };

@@ -3,7 +3,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { GuestReply, JsonObject } from '../ports.ts';
 
-/** A call that was answered before its run was paused, as it is kept in the store. */
+/** A call that was answered before its run was paused, as stored. */
 export interface FinishedCall {
   /** Which call of which program it was: `#0`, `#0/#2`. The same on every run of the same code. */
   readonly key: string;
@@ -80,7 +80,7 @@ export function createCallLog(
 
 const NOT_KEPT: GuestReply = { ok: true, value: null, at: 0 };
 
-/** Lets callers through in order of their numbers, whatever order they come in. */
+/** Lets callers through in order of their numbers, regardless of the order in which they arrive. */
 function createTurns() {
   const waiting = new Map<number, () => void>();
   let next = 0;
@@ -94,7 +94,8 @@ function createTurns() {
 }
 
 function differs(before: FinishedCall, node: string): PmlError {
-  const what = before.node === node ? `${node} with other arguments` : `${node} instead of ${before.node}`;
+  const what =
+    before.node === node ? `${node} with different arguments` : `${node} instead of ${before.node}`;
   return new PmlError('replay_differs', `The resumed run called ${what}`, {
     hint: 'The code must make the same calls in every run. Run it again from the start.',
   });

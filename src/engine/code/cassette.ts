@@ -137,7 +137,7 @@ export function createTape(
   };
 }
 
-/** That a recorded call was not made again; null if all were. */
+/** The first recorded call that was not made again; null if all were. */
 export function missingFrom(tape: Pick<Tape, 'left'>): Difference | null {
   const left = tape.left();
   return left && { what: 'missing', call: left.id, path: '', recorded: left.node, replayed: null };
@@ -304,7 +304,7 @@ function differs({ what, call, recorded, replayed, path }: Difference): PmlError
   const place = path === '' ? '' : ` at ${path}`;
   const told = {
     tool: `${replayed} instead of ${recorded}`,
-    arguments: `${call} with other arguments${place}`,
+    arguments: `${call} with different arguments${place}`,
     extra: `${call}, which was not recorded`,
   }[what as 'tool' | 'arguments' | 'extra'];
   return new PmlError('replay_differs', `The run called ${told ?? call}`, {

@@ -40,14 +40,14 @@ const NO_NETWORK = 'Programs have no network';
 const NO_NODE = 'Programs have no Node.js modules, files or processes';
 const CALL_A_TOOL = 'Find a tool with pml_search_tools and call it: await mcp.server.tool(args).';
 
-/** What models reach for out of habit, by the name they use. */
+/** What models use out of habit, by name. */
 const ABSENT: ReadonlyMap<string, string> = new Map([
   ...['fetch', 'XMLHttpRequest', 'WebSocket', 'axios'].map((name) => [name, NO_NETWORK] as const),
   ...['require', 'process', 'module', 'Buffer', 'fs', 'path'].map((name) => [name, NO_NODE] as const),
   ...['setTimeout', 'setInterval'].map((name) => [name, 'Programs have no timers'] as const),
 ]);
 
-/** How to do what an author tried in a way that programs here do not have. */
+/** What to use instead of something that programs do not have here. */
 function hintFor({ name, message }: Extract<GuestFailure, { kind: 'thrown' }>): string | undefined {
   const unknown = name === 'ReferenceError' ? /^(\w{1,64}) is not defined$/.exec(message)?.[1] : undefined;
   if (unknown !== undefined) {
@@ -68,7 +68,7 @@ function placeOf({ position }: Extract<GuestFailure, { kind: 'thrown' }>, locate
   return at && { ...at, file: position.file === PROGRAM_NAME ? null : position.file };
 }
 
-/** A failed capability tells its own place in its script. */
+/** A failed capability reports the position in its own script. */
 function inSource(message: string, locate: Locate): string {
   return message.replaceAll(SCRIPT_PLACE, (place, file: string, line: string, column: string) => {
     const at = locate(file, Number(line), Number(column));

@@ -53,12 +53,12 @@ export function enterCapability(
   }
 }
 
-/** The file a capability's errors are said to be in. */
+/** The file name shown in errors of a capability. */
 function fileOf({ slug }: Capability): string {
   return `${slug}.ts`;
 }
 
-/** The program with its arguments made whole; throws when it may not run with them. */
+/** The program with its arguments completed by defaults; throws if it may not run with them. */
 export function openCapability(
   { programs }: Pick<RunScope, 'programs'>,
   capability: Capability,

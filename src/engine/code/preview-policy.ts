@@ -15,7 +15,7 @@ type Preview =
 
 type TaskNode = Extract<StructureNode, { type: 'task' }>;
 
-/** What the policy will refuse, or a person will be asked, is settled before anything runs, where it can be seen. */
+/** Finds what the policy refuses or a person must approve before anything runs, as far as the code shows it. */
 export async function previewPolicy(
   scope: RunScope,
   { nodes }: StaticStructure,
@@ -63,7 +63,7 @@ export async function previewPolicy(
   return { kind: 'go' };
 }
 
-/** Null when a run has to tell what the arguments are. */
+/** Null if the arguments are known only at run time. */
 function literalArguments({ arguments: { bindings, isComplete } }: TaskNode): JsonObject | null {
   if (!isComplete) return null;
   const entries = Object.entries(bindings);

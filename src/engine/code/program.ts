@@ -19,7 +19,7 @@ export interface Program {
   readonly capability?: Capability;
 }
 
-/** Where a program stands when it begins: nowhere, or where it was paused. */
+/** Where a program starts: at its beginning, or where it was paused. */
 export interface ResumePoint {
   readonly seed: string;
   /** Of the guest's clock, in milliseconds since 1970. */

@@ -68,7 +68,7 @@ function argumentsOf(bindings: Readonly<Record<string, Binding>>): Record<string
   return Object.fromEntries(Object.entries(bindings).map(([name, binding]) => [name, textOf(binding)]));
 }
 
-/** As code would say it. */
+/** As written in code. */
 function textOf(binding: Binding): string {
   switch (binding.kind) {
     case 'literal':

@@ -5,7 +5,7 @@ import type { EdgeType } from '../../core/vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';
 import { type CapabilityById, type EdgeView, edgeView, labelOf, type ShownGraph } from './graph-view.ts';
 
-/** How one gets from one node to another, as programs see it. */
+/** A path from one node to another, as programs see it. */
 export interface PathView {
   /** A list where several were given. */
   readonly from: NodeId | readonly NodeId[];
@@ -51,7 +51,7 @@ export function explainPath(
   const nameOf = namesBy(capabilityOf);
   const path = shortestPath(graph.snapshot(), from, to);
   if (!path) {
-    const explanation = `No path leads from ${nameOf(from)} to ${nameOf(to)}: nothing seen or known says that one comes before the other.`;
+    const explanation = `No path leads from ${nameOf(from)} to ${nameOf(to)}: no run and no template says that one comes before the other.`;
     return { from, to, cost: null, nodes: [], steps: [], joins: [], explanation };
   }
   const steps = path.steps.map((step) => explainStep(graph, step, nameOf));
@@ -66,7 +66,7 @@ export function explainPath(
   };
 }
 
-/** From several nodes that are done: the cheapest B-hyperpath, which reaches a capability once all that it uses is. */
+/** From several finished nodes: the cheapest B-hyperpath; a capability is reached once everything it uses is. */
 export function explainHyperpath(
   { graph, arcs }: Pick<ShownGraph, 'graph' | 'arcs'>,
   [from, to]: readonly [readonly NodeId[], NodeId],
@@ -75,7 +75,7 @@ export function explainHyperpath(
   const nameOf = namesBy(capabilityOf);
   const path = new Hyperpaths(from, arcs()).pathTo(to);
   if (!path) {
-    const explanation = `No path leads from ${listed(from.map(nameOf))} to ${nameOf(to)}: nothing seen or known says that these are enough for it.`;
+    const explanation = `No path leads from ${listed(from.map(nameOf))} to ${nameOf(to)}: no run and no template says that these are enough for it.`;
     return { from, to, cost: null, nodes: [], steps: [], joins: [], explanation };
   }
   const taken = path.edges.map((arc) => {
@@ -123,14 +123,14 @@ function explainStep(graph: TypedGraph, step: PathStep, nameOf: (node: NodeId) =
 }
 
 function summaryOf(steps: readonly { readonly explanation: string }[], cost: number, start: string): string {
-  if (steps.length === 0) return `${start} is where it starts.`;
+  if (steps.length === 0) return `${start} is the start of the path.`;
   const count = steps.length === 1 ? '1 step' : `${steps.length} steps`;
   return `${count}, cost ${cost.toFixed(2)}: ${steps.map(({ explanation }) => explanation).join('; ')}.`;
 }
 
-/** Why the edge is believed. */
+/** The evidence for the edge. */
 function groundsOf({ observedCount, invocationCount }: GraphEdge): string {
-  if (observedCount === 0) return 'by template, not seen yet';
+  if (observedCount === 0) return 'from a template, not seen yet';
   const runs = observedCount === 1 ? '1 run' : `${observedCount} runs`;
   return invocationCount > observedCount ? `seen in ${runs} (${invocationCount} calls)` : `seen in ${runs}`;
 }

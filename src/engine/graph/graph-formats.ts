@@ -5,7 +5,7 @@ import type { EdgeView, GraphView, NodeView } from './graph-view.ts';
 
 type Attribute = readonly [name: string, value: string | number];
 
-/** The graph as files of other programs; JSON is what the API gives. */
+/** The graph in the file formats of other programs; JSON is what the API returns. */
 export const GRAPH_FORMATS = {
   json: (view: GraphView) => `${JSON.stringify(view)}\n`,
   graphml: toGraphml,
@@ -127,12 +127,12 @@ function xml(value: string | number): string {
   return plain(value).replace(/[&<>"]/g, (character) => XML_ENTITIES[character]!);
 }
 
-/** The backslash too: at the end it would take the quote along, and labels read `\n` and `\N`. */
+/** The backslash too: at the end it would escape the quote, and labels interpret `\n` and `\N`. */
 function quoted(value: string | number): string {
   return `"${plain(value).replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** Servers name their tools as they like; XML has no way at all to write some characters. */
+/** Servers choose the names of their tools freely; XML cannot represent some characters. */
 function plain(value: string | number): string {
   return printable(String(value).toWellFormed()).replace(/[\t\ufffe\uffff]/g, '\ufffd');
 }

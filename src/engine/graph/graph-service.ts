@@ -51,7 +51,7 @@ export interface RebuildProgress {
   readonly of: number;
 }
 
-/** What people and programs look at in the graph; what was stored meanwhile is learned first. */
+/** Reads the graph for people and programs; traces stored in the meantime are learned first. */
 export interface GraphService {
   /** As the caller's scope lets it be seen; so are the others that take a caller. */
   view(caller?: Pick<Caller, 'who'>): Promise<GraphView>;
@@ -78,7 +78,7 @@ export interface GraphServiceParts {
   readonly statisticsOf: (node: NodeId) => Promise<NodeDetails['trace_statistics']>;
 }
 
-/** The graph, the tools and the capabilities that somebody sees. */
+/** The graph, tools and capabilities visible to one user. */
 interface Seen {
   readonly all: ShownGraph;
   readonly tools: Catalogue;
@@ -231,7 +231,7 @@ const DEFAULTS = {
   related: 8,
 };
 
-/** All there is to say of one node, as programs see it. */
+/** Everything known about one node, as programs see it. */
 export interface NodeDetails {
   readonly id: NodeId;
   readonly kind: NodeKind;

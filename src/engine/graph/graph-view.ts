@@ -119,7 +119,7 @@ export function labelOf(node: NodeId, capabilityOf: CapabilityById): string {
   return capabilityOf(id)?.slug ?? id;
 }
 
-/** The graph as people look at it. What is computed on all of it at once is computed when first asked for. */
+/** The graph as people see it. Figures over the whole graph are computed when first needed. */
 export interface ShownGraph {
   readonly graph: TypedGraph;
   communities(): ReadonlyMap<NodeId, number>;
@@ -174,7 +174,7 @@ export function shownGraph(
   };
 }
 
-/** Operations are left out: `map` and `filter` are in most programs and tell none from another. */
+/** Operations are left out: most programs use `map` and `filter`, so they distinguish nothing. */
 function useOf({ id, toolsUsed }: Capability): CapabilityUse {
   const calls = countCalls(toolsUsed.filter((node) => kindOf(node) !== 'operation'));
   return { capability: capabilityNode(id), calls };
@@ -185,7 +185,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-/** The graph in figures, as programs see it. */
+/** Statistics of the graph, as programs see them. */
 export interface GraphReport extends GraphStats {
   readonly communities: number;
   /** Traces in the store. */

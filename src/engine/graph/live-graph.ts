@@ -31,7 +31,7 @@ const DEFAULTS = {
   similar: 5,
 };
 
-/** The graph in use: what the store has learned, and the templates beside it. */
+/** The graph in use: what was learned, plus the templates. */
 export interface LiveGraph {
   current(): TypedGraph;
   /**
@@ -210,10 +210,10 @@ function standIns(graph: TypedGraph, alternatives: readonly GraphEdge[]): GraphE
   );
 }
 
-/** What it needs to know of the tools there are. */
+/** What it needs to know about the tools. */
 type Tools = Pick<Catalogue, 'entries' | 'get' | 'vectors'>;
 
-/** What search asks of the graph as it is at the moment. */
+/** What search reads from the current graph. */
 export function graphForSearch(
   graph: () => TypedGraph,
   catalogue: () => Tools,
@@ -253,7 +253,7 @@ function contextScores(
   return { alpha, scores };
 }
 
-/** Tools that keep a hit company, by runs; best first. */
+/** Tools used together with a hit, by number of runs; best first. */
 function relatedTools(graph: TypedGraph, catalogue: Tools, tool: ToolId): SearchHit['related'] {
   const accepts = (node: NodeId) => kindOf(node) === 'tool' && catalogue.get(node as ToolId) !== undefined;
   return relatedNodes(graph, tool, { limit: DEFAULTS.related, accepts }).map(({ node, relation, score }) => ({

@@ -69,7 +69,7 @@ function providesOf(structure: StaticStructure): NodePair[] {
   });
 }
 
-/** What a decision looked at decides about what stands in its branches. */
+/** What a decision reads decides about the calls in its branches. */
 function conditionalsOf({ nodes, edges }: StaticStructure): NodePair[] {
   const nodeOf = nodesById({ nodes, edges, unresolved: [] });
   const ends = (type: StructureEdge['type'], node: string, end: 'from' | 'to') =>

@@ -77,5 +77,5 @@ export function positionIn(
 export const STUCK: GuestFailure = {
   kind: 'stuck',
   message:
-    'The program waits for a promise that nothing can settle: no call is under way, and the sandbox has no timers',
+    'The program waits for a promise that nothing can settle: no call is in progress, and the sandbox has no timers',
 };

@@ -355,7 +355,7 @@ export function createLiveRanker(
         const told = taught;
         believe(told, await trainer.weights());
       } catch (error) {
-        logger.log('warn', 'Past runs could not be weighed', { error: PmlError.from(error).message });
+        logger.log('warn', 'Past runs could not be weighted', { error: PmlError.from(error).message });
       }
     },
 
@@ -371,7 +371,7 @@ export function createLiveRanker(
     know(run) {
       const before = run.isJob ? runs.findLastIndex(({ isJob, runId }) => isJob && runId === run.runId) : -1;
       runs = [...runs.filter((_, i) => i !== before), run].slice(-DEFAULTS.runs);
-      // What has fallen behind, or was replaced, is let go of.
+      // Forgets runs that are too old or were replaced.
       if (before >= 0 || past.runs.length > DEFAULTS.runs + DEFAULTS.reminded) lookBack();
       else remember(run);
       events.emit({ type: 'run_learned', runs: runs.length });

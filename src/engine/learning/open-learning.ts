@@ -166,7 +166,7 @@ export function openLearning(parts: LearningParts): Learning {
         ),
       );
     } catch (error) {
-      ports.logger.log('debug', 'Runs of long ago cannot be asked for', { error: String(error) });
+      ports.logger.log('debug', 'Old runs cannot be read', { error: String(error) });
     }
   }
 
@@ -196,7 +196,7 @@ export function openLearning(parts: LearningParts): Learning {
   const openJobs = new Map<string, LearnableRun>();
   const ended = watchJobs({ ports, background, gapMs, signal: closing, onOver: learnJob });
   const notTold = (error: unknown) =>
-    ports.logger.log('warn', 'A run was not looked into before it was learned', { error: String(error) });
+    ports.logger.log('warn', 'A run could not be examined before it was learned', { error: String(error) });
 
   async function tellOf(run: LearnableRun): Promise<void> {
     for (const tell of listeners) await tell(run).catch(notTold);
@@ -266,7 +266,7 @@ export function openLearning(parts: LearningParts): Learning {
     service: createLearningService(ports, ranker, watch, () => recall()),
     recall,
     prepare,
-    know: (trace) => void background.run('Taking note of a run', () => know(trace, true)),
+    know: (trace) => void background.run('Recording a run', () => know(trace, true)),
     onRun: (listener) => void listeners.push(listener),
     onJob: (listener) => void jobListeners.push(listener),
     riskOf: (events) => watch.risk(events, ports.clock.now().getTime()),
@@ -309,7 +309,7 @@ export function openLearning(parts: LearningParts): Learning {
       isStale = true;
       if (isOffering) return;
       isOffering = true;
-      background.run('Telling the ranker what there is', async () => {
+      background.run('Updating the tools known to the ranker', async () => {
         try {
           while (isStale) {
             isStale = false;

@@ -122,7 +122,7 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
       if (stored && !record) record = readOutcomes(stored.metrics.outcomes);
     })().catch((error: unknown) => {
       reading = null;
-      ports.logger.log('warn', 'How plans have done cannot be read now', { error: String(error) });
+      ports.logger.log('warn', 'The outcomes of plans cannot be read now', { error: String(error) });
     });
     return reading;
   }

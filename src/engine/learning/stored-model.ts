@@ -90,7 +90,9 @@ export function createStoredModel<T>({
       lesson = { runs: Number(metrics.runs), newest: String(metrics.newest) };
     } catch (error) {
       const why = PmlError.from(error).message;
-      logger.log('warn', `What was learned of ${what} is not used, and learned again`, { error: why });
+      logger.log('warn', `What was learned about ${what} is ignored and will be learned again`, {
+        error: why,
+      });
     }
   }
 
@@ -102,7 +104,7 @@ export function createStoredModel<T>({
   function recall(): Promise<void> {
     recalling ??= reload().catch((error: unknown) => {
       recalling = null;
-      logger.log('warn', `What was learned of ${what} cannot be read now`, { error: String(error) });
+      logger.log('warn', `What was learned about ${what} cannot be read now`, { error: String(error) });
     });
     return recalling;
   }

@@ -28,7 +28,7 @@ export interface PeopleService {
   /** What it has used of its limits in the windows of now. */
   usage(key: ApiKey): Promise<UsageWindow[]>;
   audit(query: AuditQuery): Promise<AuditEntry[]>;
-  /** What people have allowed until it is revoked, newest first. */
+  /** Approvals that hold until revoked, newest first. */
   standing(): Promise<StandingApproval[]>;
   revokeStanding(id: string, by: string): Promise<StandingApproval>;
 }

@@ -420,7 +420,7 @@ export interface ApprovalStore {
 
 export interface RankerParams {
   readonly id: string;
-  /** The embedding model they were trained on; of parameters that are not the ranker's, whose they are besides. */
+  /** The embedding model they were trained on; for parameters other than the ranker's, also what they belong to. */
   readonly model: string;
   readonly bytes: Uint8Array;
   readonly metrics: Readonly<Record<string, unknown>>;

@@ -158,7 +158,7 @@ function toolsIn(scope: RunScope, code: string, met: Set<string>): string[] {
   const prepared = scope.programs.prepare(code);
   if (!prepared.ok) throw new PmlError('invalid_argument', prepared.error.message);
   const { nodes, unresolved } = prepared.value.structure;
-  if (unresolved.length > 0) throw new PmlError('not_available', 'only a run can tell what it calls');
+  if (unresolved.length > 0) throw new PmlError('not_available', 'what it calls is known only at run time');
   return nodes.flatMap((node) => {
     if (node.type === 'task') return [node.tool];
     return node.type === 'capability' ? toolsOf(scope, { capability: node.slug }, met) : [];
@@ -280,6 +280,6 @@ async function abort(
   activeRuns.stop(run.id);
   const pending = await store.approvals.list({ runId: run.id, state: 'pending' });
   for (const approval of pending)
-    await approvals.settle(approval, 'rejected', 'the run was given up', 'agent');
+    await approvals.settle(approval, 'rejected', 'the run was abandoned', 'agent');
   return tellStored(current, await store.approvals.list({ runId: run.id }));
 }

@@ -70,7 +70,7 @@ async function recordedPlan({ ports }: RunScope, trace: ExecutionTrace): Promise
   if (earlier)
     throw unrepeatable(
       trace,
-      `it was taken up after a pause, and the calls of ${earlier.id} are in an earlier trace`,
+      `it was resumed after a pause, and the calls of ${earlier.id} are in an earlier trace`,
       'Run the workflow again.',
     );
   const open = tasks.find(({ status }) => !['success', 'error', 'skipped'].includes(status));
@@ -150,7 +150,7 @@ function retell(
         }
         const next = own.find((call) => !taken.has(call) && call.node === node);
         onDifference(differenceOf(node, ports.redact(args), next));
-        throw differs(`called ${node} with other arguments, or once more`);
+        throw differs(`called ${node} with different arguments, or once more`);
       }
       taken.add(found);
       if (!fork || fork.past.has(found)) return toldBy(found);

@@ -151,8 +151,8 @@ function waitingTask(run: WorkflowRun, task: string | undefined): [string, Waiti
     found.length > 1 ? 'invalid_argument' : 'not_found',
     found.length > 1
       ? `Several tasks of run ${run.id} wait: ${names}`
-      : `No ${task === undefined ? 'task' : `task ${task}`} of run ${run.id} waits for a decision`,
-    { hint: found.length > 1 ? 'Say which one.' : `See "pml runs show ${run.id}".` },
+      : `No ${task === undefined ? 'task' : `task ${task}`} of run ${run.id} is waiting for a decision`,
+    { hint: found.length > 1 ? 'Specify which one.' : `See "pml runs show ${run.id}".` },
   );
 }
 
@@ -183,7 +183,7 @@ function withArguments(plan: Plan | null, args: JsonObject): Plan | null {
 }
 
 function decidedBefore(runId: string): PmlError {
-  return new PmlError('store_conflict', `Run ${runId} no longer waits for a decision`, {
+  return new PmlError('store_conflict', `Run ${runId} is no longer waiting for a decision`, {
     hint: `See who decided with "pml runs show ${runId}".`,
   });
 }

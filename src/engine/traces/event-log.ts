@@ -116,7 +116,7 @@ function redactedOnceMore(event: GatewayEvent, redact: (value: unknown) => unkno
   return event;
 }
 
-/** The runs under way, by what is told of them. */
+/** Runs in progress, as known from their events. */
 interface OpenRuns {
   count(): number;
   close(): void;
@@ -131,7 +131,7 @@ export function watchRuns(events: Pick<EventLog, 'follow'>): OpenRuns {
   return { count: () => underWay.size, close };
 }
 
-/** A run under way, as far as events told of it. */
+/** A run in progress, as far as its events describe it. */
 export interface LiveRun extends Pick<NumberedEvent, 'ownership'> {
   readonly run_id: string;
   readonly session_id: string | null;
@@ -141,7 +141,7 @@ export interface LiveRun extends Pick<NumberedEvent, 'ownership'> {
   readonly events: (WireTraceEvent & { readonly at: string })[];
 }
 
-/** The runs under way, by run id, from now on. */
+/** Runs in progress from now on, by run id. */
 export function trackRuns(log: EventLog): ReadonlyMap<string, LiveRun> {
   const runs = new Map<string, LiveRun>();
   const note = ({ event, at, ownership }: NumberedEvent) => {

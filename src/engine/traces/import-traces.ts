@@ -16,7 +16,7 @@ const DEFAULTS = {
   refusals: 100,
 };
 
-/** A line of a file, counted from 1; without its text when it is longer than anybody would read. */
+/** A line of a file, counted from 1; without its text if it is too long. */
 interface NumberedLine {
   readonly number: number;
   readonly text: string | null;
@@ -84,7 +84,7 @@ function parse(line: string | null): unknown {
   }
 }
 
-/** Anything but a `PmlError` is a mistake of ours, not of the line. */
+/** Anything other than a `PmlError` is a bug, not a fault of the line. */
 function reasonOf(error: unknown): string {
   if (error instanceof PmlError) return error.message;
   throw error;
@@ -103,7 +103,7 @@ function complete(trace: ToldTrace): ExecutionTrace {
   return { ...trace, executedPath, toolInvocations };
 }
 
-/** All at once when all are new, which they mostly are; else one by one. */
+/** All at once if all are new, as they mostly are; otherwise one by one. */
 async function storeAll(
   { traces }: Pick<Store, 'traces'>,
   batch: readonly ExecutionTrace[],

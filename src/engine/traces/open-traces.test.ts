@@ -95,7 +95,7 @@ test('[TEAM-11] when the limit is reached, new runs are refused with the reason,
     queue.admit();
     queue.add(sampleTrace());
   }
-  expect(() => queue.admit()).toThrowError(/store is not available, and 3 traces wait on disk/);
+  expect(() => queue.admit()).toThrowError(/store is not available, and 3 traces are waiting on disk/);
   queue.add(sampleTrace());
   fickle.state.isAway = false;
   await background.settled();

@@ -12,7 +12,7 @@ export interface Traces extends TraceQueue {
   onStored(listener: TraceListener): void;
 }
 
-/** Subscribe in the same turn: a journal that an earlier process left is stored from the next one on. */
+/** Subscribe in the same turn: the journal of an earlier process is stored from the next turn on. */
 export function openTraces(
   ports: Pick<FlowPorts, 'store' | 'journal' | 'sleep' | 'logger'>,
   background: Background,
@@ -86,7 +86,7 @@ export function createJournaledQueue(
     }
   };
   const tellAway = (error: unknown) =>
-    logger.log('warn', 'Traces wait on disk: the store does not take them', {
+    logger.log('warn', 'Traces are waiting on disk: the store does not accept them', {
       waiting: journal.size,
       error: String(error),
     });
@@ -140,7 +140,7 @@ export function createJournaledQueue(
       if (journal.hasRoom) return;
       throw new PmlError(
         'store_unavailable',
-        `The store is not available, and ${journal.size} traces wait on disk`,
+        `The store is not available, and ${journal.size} traces are waiting on disk`,
         {
           hint: 'Nothing runs until the store is back, unless you raise store.queue_mb in the configuration.',
         },
@@ -151,7 +151,7 @@ export function createJournaledQueue(
   };
 }
 
-/** The store is there and will not have it. */
+/** The store is available but refuses it. */
 function isRefusal(error: unknown): error is PmlError {
   return error instanceof PmlError && (error.code === 'store_conflict' || error.code === 'store_refused');
 }

@@ -55,7 +55,7 @@ export async function retainTraces(
   return gone;
 }
 
-/** The same every hour, by the gateway that trains, until told to stop. */
+/** Repeats this every hour on the gateway that trains, until it is stopped. */
 export async function watchRetention(retention: Retention, signal: AbortSignal): Promise<void> {
   const { trainerLock, logger, sleep } = retention.ports;
   for (let pause = DEFAULTS.firstMs; ; pause = DEFAULTS.everyMs) {
@@ -65,7 +65,7 @@ export async function watchRetention(retention: Retention, signal: AbortSignal):
     if (!trainerLock.isHeld()) continue;
     try {
       const gone = await retainTraces(retention, signal);
-      if (gone > 0) logger.log('info', 'Traces whose time was over were removed', { traces: gone });
+      if (gone > 0) logger.log('info', 'Expired traces were removed', { traces: gone });
     } catch (error) {
       logger.log('error', 'Old traces could not be removed', { error: String(error) });
     }

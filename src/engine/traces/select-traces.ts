@@ -4,10 +4,10 @@ import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { fromWire, type WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
 import type { Store } from '../ports.ts';
 
-/** Traces read at once: each may have megabytes of events. */
+/** How many traces are read at once: each may have megabytes of events. */
 const DEFAULTS = { page: 25 };
 
-/** Traces that are all of this. */
+/** Traces that match all of these. */
 export interface TraceSelection {
   readonly sessionId?: string;
   /** Executed at or after it. */
@@ -53,7 +53,7 @@ interface TracePage {
   readonly next: number | null;
 }
 
-/** What is selected of the traces that were stored next after a cursor; 0 is the begin. */
+/** The matching traces among those stored next after a cursor; 0 is the start. */
 export async function tracePage(
   { traces }: Pick<Store, 'traces'>,
   selection: TraceSelection,

@@ -13,7 +13,7 @@ interface JobWatchParts {
   readonly onOver: (job: readonly ExecutionTrace[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Tells when jobs of single calls are over: their session begins something else, or nothing comes for a while. */
+/** Reports when a job of single calls is over: its session starts something else, or is idle for a while. */
 interface JobWatch {
   /** A trace, and the steps before it in its job. */
   see(trace: ExecutionTrace, before: readonly ExecutionTrace[]): void;

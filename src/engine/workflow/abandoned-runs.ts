@@ -8,7 +8,7 @@ const DEFAULTS = {
   atOnce: 8,
 };
 
-/** Takes up what a gateway that has gone left running. Who asked for it is not waiting any more. */
+/** Resumes runs that a gateway left unfinished when it ended. Their callers no longer wait. */
 export async function takeUpAbandoned(scope: RunScope, activeRuns: ActiveRuns): Promise<void> {
   const { store, logger } = scope.ports;
   const slots = createSlots(DEFAULTS.atOnce);
@@ -16,9 +16,9 @@ export async function takeUpAbandoned(scope: RunScope, activeRuns: ActiveRuns): 
     const done = await slots.take();
     try {
       const { status } = await resumeRun(scope, activeRuns, runId, { sessionId: null, isAtTerminal: true });
-      logger.log('info', 'A run that was left was taken up', { run_id: runId, status });
+      logger.log('info', 'An abandoned run was resumed', { run_id: runId, status });
     } catch (error) {
-      logger.log('error', 'A run that was left cannot be taken up', { run_id: runId, error: String(error) });
+      logger.log('error', 'An abandoned run cannot be resumed', { run_id: runId, error: String(error) });
     } finally {
       done();
     }
@@ -38,7 +38,7 @@ export async function watchAbandoned(
     await sleep(activeRuns.newLease().ttlMs, signal).catch(() => {});
     if (signal.aborted) return;
     await takeUpAbandoned(scope(), activeRuns).catch((error: unknown) =>
-      logger.log('error', 'Runs that were left cannot be listed', { error: String(error) }),
+      logger.log('error', 'Abandoned runs cannot be listed', { error: String(error) }),
     );
   }
 }

@@ -17,7 +17,7 @@ export type StepAuthorization =
   /** A person has not decided yet. */
   | { readonly kind: 'open'; readonly state: OpenState };
 
-const UNDER_WAY = 'It was under way when the gateway stopped, and may have run. Run it again?';
+const UNDER_WAY = 'It was in progress when the gateway stopped and may have run. Run it again?';
 
 export async function authorizeStep(
   driver: RunDriver,

@@ -65,7 +65,7 @@ export interface ToldCall {
 
 /** The recorded calls of another run of the same plan. */
 export interface TaskPast {
-  /** How the call of a tool ended then, or what it is to be made with; null: with what it is given. */
+  /** How the tool call ended then, or the arguments to use now; null: the given arguments. */
   tool(step: Step, args: JsonObject): Promise<ToldCall | { readonly arguments: JsonObject } | null>;
   /** What a program has behind it; null: nothing. */
   program(step: Step): Past | null;

@@ -22,7 +22,7 @@ interface ReadyTask {
   readonly deps: JsonObject;
 }
 
-/** One task, once all it depends on has come to rest; answers where it came to rest itself. */
+/** Runs one task once all tasks it depends on have ended; returns its own final state. */
 export async function runTask(
   driver: RunDriver,
   plan: Plan,
@@ -69,7 +69,7 @@ function valuesFor(driver: RunDriver, plan: Plan, task: Task): Pick<ReadyTask, '
   const lost = used.find((id) => !driver.values.has(id));
   if (lost !== undefined) {
     throw new PmlError('not_available', `The result of ${lost} was too large or too sensitive to store`, {
-      hint: 'The run was taken up by another process. Run the workflow again.',
+      hint: 'Another process resumed the run. Run the workflow again.',
     });
   }
   const valuesOf = (ids: readonly string[]) => ids.map((id) => [id, driver.values.get(id)]);

@@ -61,7 +61,7 @@ export function tellValue(terminal: Terminal, value: unknown): void {
 function tellApproval(terminal: Terminal, runId: string, approvals: readonly Approval[]): void {
   terminal.err(`The run is waiting for your approval:\n${approvals.map(askedFor).join('\n')}\n`);
   terminal.err(
-    `Approve it with "pml runs approve ${runId}", then resume it with "pml runs resume ${runId}". Later calls, too: --always tool|arguments|session.\n`,
+    `Approve it with "pml runs approve ${runId}", then resume it with "pml runs resume ${runId}". To approve later calls too, add --always tool|arguments|session.\n`,
   );
 }
 
@@ -103,10 +103,10 @@ function shown(text: string): string {
 export function differenceLines({ what, call, path, recorded, replayed }: Difference): string[] {
   const place = `${call ?? 'the program'}${path === '' ? '' : ` at ${path}`}`;
   const told = {
-    tool: `${place}: another call was made`,
-    arguments: `${place}: other arguments`,
-    result: `${place}: another result`,
-    error: `${place}: ended in another way`,
+    tool: `${place}: a different call was made`,
+    arguments: `${place}: different arguments`,
+    result: `${place}: a different result`,
+    error: `${place}: ended differently`,
     missing: `${place}: the recorded call was not made`,
     extra: `${place}: the call was not recorded`,
   }[what];

@@ -223,7 +223,7 @@ export function requireRight(
     if (who === 'insufficient_scope') {
       const challenge = oauth?.challenge(path, who);
       if (challenge) context.header('WWW-Authenticate', challenge);
-      return refuse(context, 403, 'forbidden', 'The token lacks a scope', 'Let the client ask for it.');
+      return refuse(context, 403, 'forbidden', 'The token lacks a scope', 'Have the client request it.');
     }
     if (who instanceof PmlError) return refuse(context, 503, who.code, who.message, who.hint);
     const right = rightFor(context.req.method, context.req.path);
@@ -239,7 +239,7 @@ export function requireRight(
     }
     if (who && isRestricted(who) && !isScoped(context.req.method, context.req.path)) {
       const what = `${context.req.method} ${context.req.path}`;
-      const why = `Key "${who.name}" may use only some tools, and ${what} is not limited to them`;
+      const why = `Key "${who.name}" may use only some tools, and ${what} cannot be limited to them`;
       return refuse(context, 403, 'forbidden', why, 'Use a key without rules for tools and servers.');
     }
     if (who) {

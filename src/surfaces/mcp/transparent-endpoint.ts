@@ -129,7 +129,7 @@ export function resultOf(run: RunResult): JsonObject {
 
 function waiting({ runId, approvals: [approval] }: RunResult): string {
   const { approve, always, reject, by } = howToSettle(runId);
-  return `This call needs approval (${approval?.reason}). ${by} To approve: ${approve}; for later calls, too: ${always}; to reject: ${reject}. Once approved, make the same call again.`;
+  return `This call needs approval (${approval?.reason}). ${by} To approve: ${approve}; for later calls too: ${always}; to reject: ${reject}. Once approved, make the same call again.`;
 }
 
 async function watch(

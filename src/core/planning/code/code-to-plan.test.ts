@@ -149,30 +149,30 @@ if (args.z) return 1;
 await mcp[args.server].tool({});
 await mcp.disk.get(args.all);`),
   ).toEqual([
-    'line 2: calls tools within "while", which no plan can say',
-    'line 3: calls tools from within a function, which may run any number of times',
-    'line 4: calls tools from within a function; write the calls where they are made',
-    'line 5: calls tools within "try", which no plan can say',
-    'line 6: repeats a call that may have effects one by one; their order would be lost',
-    'line 8: sets a variable to what a call gives; use a new "const" for it',
+    'line 2: calls tools within "while", which a plan cannot express',
+    'line 3: calls tools inside a function, which may run any number of times',
+    'line 4: calls tools inside a function; write the calls where they are made',
+    'line 5: calls tools within "try", which a plan cannot express',
+    'line 6: repeats a call that may have effects; their order would be lost',
+    'line 8: assigns the result of a call to a variable; use a new "const" for it',
     'line 9: may end the program early',
-    'line 10: only a run can tell which tool is called',
-    'line 11: only a run can tell the arguments of this call',
+    'line 10: which tool is called is known only at run time',
+    'line 11: the arguments of this call are known only at run time',
   ]);
   expect(reasons('const a = 1; return a;')).toEqual(['it calls nothing']);
   expect(reasons('return (;')).toEqual([expect.stringMatching(/^line 1: /)]);
   const skipped = 'const a = args.x === 1 ? await mcp.disk.get({}) : undefined;\nawait mcp.disk.get({ a });';
-  expect(reasons(skipped)).toEqual(['line 2: uses what "a" gave, which may not have run']);
+  expect(reasons(skipped)).toEqual(['line 2: uses the result of "a", which may not have run']);
   expect(
     reasons('let n = 1;\nif (args.x) { n = 2; await mcp.disk.get({}); }\nawait mcp.disk.get({ n });'),
   ).toEqual(['line 2: changes a variable in a branch that calls tools; use a "const" of its own']);
   expect(reasons('await mcp.disk.get({ n: later + 1 });\nconst later = 1;')).toEqual([
-    'line 1: cannot be worked out by itself: "later" is not there yet',
+    'line 1: cannot be computed on its own: "later" is not defined yet',
   ]);
   expect(reasons('const all = [mcp];\nawait all[0].disk.get({});')).toEqual([
-    'line 1: hands tools on; write the calls where they are made',
+    'line 1: passes tools on; write the calls where they are made',
   ]);
   expect(reasons('const l = await mcp.disk.list({});\nl.files.sort();')).toEqual([
-    'line 1: what a call gave is changed later; copy it first, or use a new "const"',
+    'line 1: the result of a call is changed later; copy it first, or use a new "const"',
   ]);
 });

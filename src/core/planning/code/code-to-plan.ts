@@ -28,10 +28,10 @@ export type CodeAsPlan =
   | { readonly ok: false; readonly reasons: readonly string[] };
 
 /**
- * A program whose calls do not depend on how the run goes, as a plan: every call a task, what lies between them
- * `code`, branches `when` and loops over a list `for_each`. Calls that only read run side by side unless one uses
- * the other's result; all others keep their order. Where the program does not fail, the plan gives what it gives;
- * what it writes to the console is left out.
+ * A program whose calls do not depend on how the run goes, as a plan: every call becomes a task, the code between
+ * them `code`, branches `when` and loops over a list `for_each`. Calls that only read run in parallel unless one uses
+ * the other's result; all others keep their order. If the program does not fail, the plan returns what it returns;
+ * console output is left out.
  */
 export function codeToPlan(source: string, { onlyReads, args }: CodeToPlanOptions): CodeAsPlan {
   const parsed = parseProgram(source);
@@ -58,7 +58,7 @@ export function codeToPlan(source: string, { onlyReads, args }: CodeToPlanOption
 class StatementReader {
   readonly #reading: PlanReading;
   readonly #calls: CallReader;
-  /** Branches that the reading stands in. */
+  /** How many branches enclose the statement being read. */
   #depth = 0;
   /** Of inputs that the program has values for itself. */
   readonly defaults: Record<string, unknown> = {};
@@ -73,7 +73,7 @@ class StatementReader {
     const end = statements.findIndex(({ type }) => type === 'ReturnStatement');
     const body = end === -1 ? statements : statements.slice(0, end);
     for (const statement of statements) this.#noteHints(statement);
-    // Functions may be used before they stand there; one that calls tools is refused where it is called.
+    // Functions may be used before they are declared; one that calls tools is refused where it is called.
     for (const statement of body)
       if (statement.type === 'FunctionDeclaration' && !this.#reading.calls.isIn(statement))
         this.#reading.pure.add(statement);
@@ -111,7 +111,10 @@ class StatementReader {
         reading.refuse(node, 'may end the program early');
         return;
       default:
-        reading.refuse(node, `calls tools within "${WORDS[node.type] ?? node.type}", which no plan can say`);
+        reading.refuse(
+          node,
+          `calls tools within "${WORDS[node.type] ?? node.type}", which a plan cannot express`,
+        );
     }
   }
 
@@ -123,7 +126,10 @@ class StatementReader {
       const hint = id.type === 'Identifier' ? this.#hintFor(id) : '';
       if (!this.#readHinted(init, id, hint)) return;
       if (changed) {
-        reading.refuse(declarator, 'what a call gave is changed later; copy it first, or use a new "const"');
+        reading.refuse(
+          declarator,
+          'the result of a call is changed later; copy it first, or use a new "const"',
+        );
         return;
       }
     }
@@ -182,7 +188,7 @@ class StatementReader {
     const [only, ...more] = body.type === 'BlockStatement' ? body.body : [body];
     const pattern = left.type === 'VariableDeclaration' ? left.declarations[0]?.id : undefined;
     if (!pattern || node.await || more.length > 0 || only?.type !== 'ExpressionStatement') {
-      reading.refuse(node, 'a loop fits when all it does is one call per item');
+      reading.refuse(node, 'a loop can only make one call per item');
       return;
     }
     const pushed = pushOf(only.expression);
@@ -207,7 +213,7 @@ class StatementReader {
     this.#reading.pure.add(node);
   }
 
-  /** What would end the program, or lead out of the statement. */
+  /** Refuses what would end the program or leave the statement. */
   #refuseEndings(node: Node): void {
     const reading = this.#reading;
     walk(node, {

@@ -14,7 +14,7 @@ import { type CodeValue, readCondition, readValue, toArgument } from './read-val
 /** Names that no task may have: they mean something else in references. */
 const ITEM_NAMES = ['item', 'index'];
 
-/** Where the reading of a program stands: what its names are by now, and the tasks it has come to. */
+/** The state while a program is read: what its names mean so far, and the tasks found so far. */
 export class PlanReading {
   readonly names: Names;
   /** Names of the inputs there are; null where nobody knows yet. */
@@ -64,7 +64,7 @@ export class PlanReading {
     return readValue(this, node);
   }
 
-  /** A task; null, with the reason noted, where it uses what may not have run. */
+  /** A task; null, with the reason noted, if it uses the result of a task that may not have run. */
   add(node: Node, drafted: Omit<DraftedTask, 'conditions'>): CodeValue | null {
     const conditions = this.conditions;
     const known = new Set(this.draft.tasks.map(({ id }) => id));
@@ -72,7 +72,7 @@ export class PlanReading {
     const used = usedTasks({ ...like, id: '', code: '', dependsOn: [] }, known);
     const [uncertain] = this.draft.uncertain(used, conditions);
     if (uncertain !== undefined)
-      return this.refuse(node, `uses what "${uncertain}" gave, which may not have run`);
+      return this.refuse(node, `uses the result of "${uncertain}", which may not have run`);
     this.#noteInputs([drafted.arguments, drafted.forEach], known);
     return { kind: 'reference', root: this.draft.add({ ...drafted, conditions }), steps: [] };
   }
@@ -88,7 +88,7 @@ export class PlanReading {
     return value && (toArgument(value) as string);
   }
 
-  /** In a plan, a condition on what did not run is not even asked. */
+  /** In a plan, a condition on a task that did not run is not evaluated. */
   #isCertain(condition: Condition): boolean {
     const known = new Set(this.draft.tasks.map(({ id }) => id));
     const used = referencedTasks(condition).filter((id) => known.has(id));
@@ -96,7 +96,7 @@ export class PlanReading {
     return this.draft.uncertain(used, [...this.conditions, ...parts]).length === 0;
   }
 
-  /** What an expression gives, as an argument; by way of code where plans cannot say it. */
+  /** The value of an expression as an argument; computed by code where plans cannot express it. */
   argumentOf(node: Node, hint: string): unknown {
     const value = this.valueOf(node);
     if (value && value.kind !== 'api' && value.kind !== 'inputs') return toArgument(value);
@@ -104,10 +104,10 @@ export class PlanReading {
     return computed ? toArgument(computed) : undefined;
   }
 
-  /** A task that works an expression out from what is there; null, with the reason noted, where it cannot. */
+  /** A task that computes an expression; null, with the reason noted, if that is not possible. */
   computed(node: Node, hint: string, wrap = (text: string) => text): CodeValue | null {
     const cut = this.pure.cut(node);
-    if (typeof cut === 'string') return this.refuse(node, `cannot be worked out by itself: ${cut}`);
+    if (typeof cut === 'string') return this.refuse(node, `cannot be computed on its own: ${cut}`);
     const code = [cut.head, `return ${wrap(cut.body)};`].filter((line) => line !== '').join('\n');
     const args = this.inputsFor(cut);
     const same = this.draft.same(code, args, this.conditions);
@@ -146,7 +146,7 @@ function inputNames(names: Names): string[] {
   });
 }
 
-/** A statement that calls nothing: it is run wherever what it makes is used. */
+/** A statement that makes no calls: it runs wherever its result is used. */
 interface PureStatement {
   readonly node: Node;
   readonly head: string;
@@ -156,7 +156,7 @@ interface PureStatement {
   readonly isDeclaration: boolean;
 }
 
-/** A piece of a program that stands by itself. */
+/** A self-contained piece of a program. */
 export interface CutCode {
   /** Statements that make what the piece needs, from `args` and `deps`. */
   readonly head: string;
@@ -201,12 +201,12 @@ export class PureCode {
     for (const declaration of needed) {
       if (given.has(declaration)) continue;
       const name = nameOf(declaration);
-      if (spelt.has(name)) return `"${name}" means several things`;
+      if (spelt.has(name)) return `"${name}" has several meanings`;
       spelt.set(name, declaration);
       const value = this.#parts.values.get(declaration);
-      if (!value) return `"${name}" is not there yet`;
+      if (!value) return `"${name}" is not defined yet`;
       const printed = this.#print(value, deps, inputs);
-      if (printed === null) return `"${name}" cannot be handed to code`;
+      if (printed === null) return `"${name}" cannot be passed to code`;
       lines.push(`const ${name} = ${printed};`);
     }
     const pieces = [...slice, { node, head: '' }].map(({ node: piece, head }) => ({

@@ -157,7 +157,7 @@ function awaited(call: string, guard: string | null): string {
   return guard === null ? `await ${call}` : `${guard} ? await ${call} : undefined`;
 }
 
-/** `read-each file` -> `readEachFile`; each its own, and none that means something else. */
+/** `read-each file` -> `readEachFile`; unique, and never a reserved name. */
 function variableNames(ids: readonly string[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set(TAKEN);

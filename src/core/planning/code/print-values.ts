@@ -11,7 +11,7 @@ export interface Printing {
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** An argument as an expression: references become names and paths, all else stays. */
+/** An argument as an expression: references become names and paths, the rest stays. */
 export function printValue(value: unknown, printing: Printing, path = printPath): string {
   if (typeof value === 'string') return printText(value, printing, path);
   if (Array.isArray(value)) return `[${value.map((item) => printValue(item, printing, path)).join(', ')}]`;

@@ -19,7 +19,7 @@ export function codeTaskOf(call: Node & { type: 'CallExpression' }): FunctionNod
   return isTask && fn.body?.type === 'BlockStatement' ? (fn as FunctionNode) : null;
 }
 
-/** Where in a program tools may be called, directly or by way of a name, and what it changes. */
+/** Where a program may call tools, directly or through a variable, and what it changes. */
 export class ProgramCalls {
   readonly #reaching: ReadonlySet<Node>;
   /** Where each declared name is changed after it was made. */

@@ -20,7 +20,7 @@ export type OnlyReads = (call: { readonly tool?: string; readonly capability?: s
 type NewTask = Omit<DraftedTask, 'conditions'>;
 type FunctionNode = Node & { type: 'ArrowFunctionExpression' | 'FunctionExpression' };
 
-/** Makes tasks of the calls in an expression, in the order in which the program comes to them. */
+/** Turns the calls in an expression into tasks, in the order in which the program makes them. */
 export class CallReader {
   readonly #reading: PlanReading;
   readonly #onlyReads: OnlyReads;
@@ -40,7 +40,7 @@ export class CallReader {
       case 'MemberExpression':
         // The result of a call is not a tool, whatever is taken from it.
         if (rootOf(node).type !== 'Identifier') break;
-        reading.refuse(node, 'hands tools on; write the calls where they are made');
+        reading.refuse(node, 'passes tools on; write the calls where they are made');
         return false;
       case 'AwaitExpression':
         return this.read(node.argument, hint);
@@ -51,17 +51,17 @@ export class CallReader {
       case 'ArrowFunctionExpression':
       case 'FunctionExpression':
       case 'ClassExpression':
-        reading.refuse(node, 'calls tools from within a function, which may run any number of times');
+        reading.refuse(node, 'calls tools inside a function, which may run any number of times');
         return false;
       case 'LogicalExpression':
         if (!reading.calls.isIn(node.right)) return this.read(node.left);
         reading.refuse(
           node,
-          `calls a tool depending on what is left of "${node.operator}"; write it with "if"`,
+          `calls a tool depending on the left side of "${node.operator}"; write it with "if"`,
         );
         return false;
       case 'AssignmentExpression':
-        reading.refuse(node, 'sets a variable to what a call gives; use a new "const" for it');
+        reading.refuse(node, 'assigns the result of a call to a variable; use a new "const" for it');
         return false;
     }
     return childrenOf(node).every((child) => this.read(child));
@@ -84,7 +84,7 @@ export class CallReader {
     reading.conditions = before;
     const value = isRead ? reading.valueOf(node.consequent) : null;
     if (value?.kind !== 'reference' || value.steps.length > 0) {
-      if (isRead) reading.refuse(node, 'does more than one call in a choice; write it with "if"');
+      if (isRead) reading.refuse(node, 'makes more than one call in a choice; write it with "if"');
       return false;
     }
     reading.made.set(node, value);
@@ -105,13 +105,13 @@ export class CallReader {
     if (target?.kind === 'api') return this.#keep(node, this.#toolTask(node, target.path, hint));
     if (callee.type === 'Identifier' && reading.calls.isIn(callee)) {
       const isKnown = reading.names.declarationOf(callee) !== null;
-      const why = isKnown ? 'calls tools from within a function' : 'hands tools on';
+      const why = isKnown ? 'calls tools inside a function' : 'passes tools on';
       reading.refuse(node, `${why}; write the calls where they are made`);
       return false;
     }
     if (callee.type === 'MemberExpression' && reading.calls.isIn(callee.object)) {
       if (rootOf(callee).type === 'Identifier') {
-        reading.refuse(node, 'only a run can tell which tool is called');
+        reading.refuse(node, 'which tool is called is known only at run time');
         return false;
       }
       if (!this.read(callee.object)) return false;
@@ -134,7 +134,7 @@ export class CallReader {
     return this.read(list);
   }
 
-  /** A task for each item; null, with the reason noted, where the loop does not fit. */
+  /** A task for each item; null, with the reason noted, if the loop cannot be converted. */
   readLoop(list: Node, each: LoopBody, hint: string): CodeValue | null {
     return this.#readLoop(list, each, hint, true);
   }
@@ -155,10 +155,7 @@ export class CallReader {
       if (!body) return null;
       const effect = this.#onlyReads(body) ? 'reads' : 'writes';
       if (effect === 'writes' && isInOrder)
-        return reading.refuse(
-          inner,
-          'repeats a call that may have effects one by one; their order would be lost',
-        );
+        return reading.refuse(inner, 'repeats a call that may have effects; their order would be lost');
       const args = plainArguments(reading, inner);
       if (args)
         return reading.add(inner, {
@@ -175,7 +172,7 @@ export class CallReader {
       return task && reading.add(inner, { ...task, forEach: items });
     }
     if (isInOrder)
-      return reading.refuse(each.call, 'does more than one call with plain arguments for each item');
+      return reading.refuse(each.call, 'makes more than one call with plain arguments for each item');
     return this.#loopCode(items, each, hint);
   }
 
@@ -183,7 +180,7 @@ export class CallReader {
   #loopCode(items: unknown, each: LoopBody, hint: string): CodeValue | null {
     const reading = this.#reading;
     const cut = reading.pure.cut(each.body, declaredIn(reading, each.params));
-    if (typeof cut === 'string') return reading.refuse(each.body, `cannot be run by itself: ${cut}`);
+    if (typeof cut === 'string') return reading.refuse(each.body, `cannot be run on its own: ${cut}`);
     const params = each.params.map(
       (param, i) => `const ${reading.textOf(param)} = args.${i === 0 ? 'item' : 'index'};`,
     );
@@ -240,7 +237,7 @@ export class CallReader {
     if (plain) return plain;
     const given = bareNode(node.arguments[0]!);
     if (given.type !== 'ObjectExpression' || given.properties.some(({ type }) => type === 'SpreadElement'))
-      return reading.refuse(node, 'only a run can tell the arguments of this call');
+      return reading.refuse(node, 'the arguments of this call are known only at run time');
     const fields = given.properties.map((property) => {
       if (property.type !== 'Property') return null;
       const key = staticKey(property.key, property.computed);
@@ -248,7 +245,7 @@ export class CallReader {
       return [key, reading.argumentOf(property.value, key)] as const;
     });
     if (!fields.every((field) => field !== null))
-      return reading.refuse(node, 'only a run can tell the arguments of this call');
+      return reading.refuse(node, 'the arguments of this call are known only at run time');
     return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   }
 

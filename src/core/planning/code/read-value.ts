@@ -7,7 +7,7 @@ import { COMPARISONS, type Condition } from '../../vocabulary/plan.ts';
 import type { PlanHelper } from '../plan/conditions.ts';
 import { referencedTasks } from '../plan/references.ts';
 
-/** What an expression of a program is, as far as a plan can say it. */
+/** The meaning of an expression, as far as a plan can express it. */
 export type CodeValue =
   /** `undefined` as a value is the same as no argument. */
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null | undefined }
@@ -42,7 +42,7 @@ function referenceText(root: string, steps: readonly string[]): string | null {
   return `\${${path}}`;
 }
 
-/** A value as an argument of a plan; undefined for what is none. */
+/** A value as an argument of a plan; undefined if it cannot be one. */
 export function toArgument(value: CodeValue): unknown {
   switch (value.kind) {
     case 'literal':
@@ -63,7 +63,7 @@ export function toArgument(value: CodeValue): unknown {
   }
 }
 
-/** What lies at a name in it; null when only a run can tell. */
+/** The value under a name in it; null if it is known only at run time. */
 export function memberOf(value: CodeValue, name: string): CodeValue | null {
   switch (value.kind) {
     case 'api':
@@ -87,7 +87,7 @@ export function memberOf(value: CodeValue, name: string): CodeValue | null {
   }
 }
 
-/** What is known of a program's names at the place that is read. */
+/** What is known about a program's variables at the current place. */
 export interface Known {
   readonly names: Names;
   /** Names of the program's inputs; null where nobody knows yet. */

@@ -73,7 +73,7 @@ export const EDGE_WIDTH = EDGE_FEATURES.length;
 
 type Row = Record<(typeof EDGE_FEATURES)[number], number>;
 
-/** What a tool is called, and what it takes. */
+/** The name and arguments of a tool. */
 export interface ToolWords {
   readonly name: readonly string[];
   readonly parameters: readonly string[];

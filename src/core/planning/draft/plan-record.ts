@@ -52,13 +52,13 @@ export interface PlanOutcome {
   readonly elsewhere?: { readonly closeness: number; readonly copied: number };
 }
 
-/** What a plan had expected of itself, and what it was worth. */
+/** What a plan was expected to be worth, and what it was worth. */
 interface KeptWord {
   readonly expected: number;
   readonly f1: number;
 }
 
-/** What is known of a plan from past runs beside its tools. */
+/** What past runs tell about a plan, besides its tools. */
 export interface PlanSigns {
   /** What it expects of itself. */
   readonly expected: number;

@@ -92,7 +92,7 @@ export function planReasons(
       if (using.length > 0) {
         const quoted = using.find(({ row }) => !runs[row]!.isPrivate);
         const like = quoted ? `, like "${short(runs[quoted.row]!.text)}"` : '';
-        return `used in ${using.length} of the ${counted(near.length, 'past run')} most alike${like}`;
+        return `used in ${using.length} of the ${counted(near.length, 'past run')} most similar${like}`;
       }
       const companion = companionOf(place, tools, view);
       if (companion) {
@@ -105,7 +105,7 @@ export function planReasons(
       const before = view.pair('before', from, to);
       const name = candidates.ids[from];
       if (before > 0) return `${name} came before it in ${before} of ${counted(both, 'run')} with both`;
-      return `what is like ${name} usually comes before what is like it`;
+      return `tools like ${name} usually come before tools like it`;
     },
   };
 }

@@ -234,7 +234,7 @@ export class PartMiner {
   }
 }
 
-/** What one user keeps private does not mix with what is shared. */
+/** Private runs of one user are not mixed with shared runs. */
 function sessionKey({ session, owner, visibility }: RememberedRun): string {
   return JSON.stringify([session, visibility, owner]);
 }

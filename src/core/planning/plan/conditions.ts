@@ -1,7 +1,7 @@
 import { COMPARISONS, type Comparison, type Condition } from '../../vocabulary/plan.ts';
 import { found, type Values } from './references.ts';
 
-/** Whether a condition holds for what the tasks gave. A reference that leads nowhere gives nothing. */
+/** Whether a condition holds for the results of the tasks. A reference to nothing has no value. */
 export function holds(condition: Condition, values: Values): boolean {
   if (typeof condition === 'string') return isSomething(found(condition, values));
   if ('all' in condition) return condition.all.every((one) => holds(one, values));

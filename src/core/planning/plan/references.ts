@@ -12,7 +12,7 @@ export function referencedTasks(value: unknown): string[] {
   return [...found];
 }
 
-/** A text as what is said in it and what it refers to, in their order. */
+/** A text split into literal parts and references, in order. */
 export type TextPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reference'; readonly path: string };

@@ -39,12 +39,12 @@ test('[FLOW-2] all problems of a plan are reported at once, each with its task',
   ]);
   expect(problems).toEqual([
     'two tasks have the id "read"',
-    '"item" means something else and cannot name a task',
-    'list (files:read) misses the argument "path"',
+    '"item" is reserved and cannot be a task id',
+    'list (files:read) lacks the argument "path"',
     'read depends on "lists", which is not a task; did you mean "list"?',
     'read refers to "lst", which is not a task; did you mean "list"?',
-    'read (files:read) takes another "limit": must be a whole number, not a string',
-    'read (files:read) misses the argument "path"; "pat" is none of its arguments',
+    'read (files:read) takes a different "limit": must be a whole number, not a string',
+    'read (files:read) lacks the argument "path"; "pat" is not one of its arguments',
     'read (files:read) has no argument "pat", only "path"',
     'item refers to "index", which only the arguments of a "for_each" have',
   ]);

@@ -4,7 +4,7 @@ import type { Plan, Task } from '../../vocabulary/plan.ts';
 import { PmlError } from '../../vocabulary/pml-error.ts';
 import { isReference, referencedTasks } from './references.ts';
 
-/** What is known of what a task runs. */
+/** What is known about the target of a task. */
 export interface TaskTarget {
   readonly name: string;
   /** JSON schema of its arguments. */
@@ -19,7 +19,7 @@ export interface TaskTarget {
 const ITEM_NAMES = ['item', 'index'];
 const TASK_ID = /^[\p{L}\p{N}_-]+$/u;
 
-/** The tasks whose results this one uses: these it cannot do without. */
+/** The tasks whose results this one needs. */
 export function usedTasks(task: Task, ids: ReadonlySet<string>): string[] {
   return referencedTasks([task.arguments, task.when, task.forEach]).filter((id) => ids.has(id));
 }
@@ -42,10 +42,10 @@ export function planProblems(plan: Plan, targets: readonly TaskTarget[]): string
   const taken = new Set([...ITEM_NAMES, ...plan.inputs.map(({ name }) => name)]);
   return [
     ...ids.filter((id, i) => ids.indexOf(id) < i).map((id) => `two tasks have the id "${id}"`),
-    ...ids.filter((id) => taken.has(id)).map((id) => `"${id}" means something else and cannot name a task`),
+    ...ids.filter((id) => taken.has(id)).map((id) => `"${id}" is reserved and cannot be a task id`),
     ...ids
       .filter((id) => !TASK_ID.test(id))
-      .map((id) => `"${id}" cannot name a task: only letters and digits`),
+      .map((id) => `"${id}" is not a valid task id: use only letters and digits`),
     ...inputProblems(plan),
     ...tasks.flatMap((task, i) => taskProblems(plan, task, targets[i]!).map((text) => `${task.id} ${text}`)),
     ...circleOf(tasks),
@@ -108,7 +108,7 @@ function bindingsOf({ arguments: args }: Task) {
 
 function circleOf(tasks: readonly Task[]): string[] {
   try {
-    // Of tasks with one id the last will do: that there are several is told besides.
+    // Of tasks with the same id the last is enough: duplicates are reported separately.
     layersOf([...new Map(tasks.map((task) => [task.id, task])).values()]);
     return [];
   } catch (error) {
@@ -121,7 +121,7 @@ function meant(name: string, names: readonly string[]): string {
   return nearest === null ? '' : `; did you mean "${nearest}"?`;
 }
 
-/** What is known of an argument before the call is made: its value, or only that there is one. */
+/** What is known about an argument before the call: its value, or only that it has one. */
 interface Given {
   readonly kind: string;
   /** Of kind `literal`. */
@@ -134,7 +134,7 @@ interface ObjectSchema {
   readonly additionalProperties?: unknown;
 }
 
-/** What is surely wrong with the arguments of a call, in words that follow the name of what is called. */
+/** Certain errors in the arguments of a call, worded to follow the name of its target. */
 export function argumentProblems(
   schema: unknown,
   bindings: Readonly<Record<string, Given>>,
@@ -152,7 +152,7 @@ export function argumentProblems(
         name,
         given.filter((other) => !isKnown(other)),
       );
-      return `misses the argument "${name}"${meant ? `; "${meant}" is none of its arguments` : ''}`;
+      return `lacks the argument "${name}"${meant ? `; "${meant}" is not one of its arguments` : ''}`;
     }),
     ...strange.map((name) => {
       const nearest = nearestName(name, Object.keys(properties));
@@ -162,7 +162,7 @@ export function argumentProblems(
       const binding = bindings[name];
       if (binding?.kind !== 'literal' || !isKnown(name)) return [];
       return checkArguments(properties[name], binding.value).map(
-        (text) => `takes another "${name}": ${text}`,
+        (text) => `takes a different "${name}": ${text}`,
       );
     }),
   ];

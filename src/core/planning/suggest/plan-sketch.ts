@@ -24,7 +24,7 @@ export interface ParameterSlot {
   readonly name: string;
 }
 
-/** By place among the tasks; `weight` decides which edge of a cycle goes. */
+/** By place among the tasks; `weight` decides which edge of a cycle is removed. */
 export interface SketchedEdge extends WeightedEdge {
   readonly reason: string;
 }

@@ -15,7 +15,7 @@ import { TopK } from '../../numeric/top-k.ts';
 
 const DEFAULTS = { limit: 5 };
 
-/** The answer that nothing is left to do, beside the ids of candidates. */
+/** The answer that nothing is left to do, listed with the ids of candidates. */
 export const DONE_NODE = 'done';
 
 /** One answer to "what comes next?" */
@@ -28,7 +28,7 @@ export interface NextAnswer {
   readonly reason: string;
 }
 
-/** Chances of all candidates, the chance that the run is over, and what both rest on. */
+/** The probability of each candidate and of the end of the run, with the evidence for both. */
 interface NextScores {
   /** [candidates], if the run continues: they add up to 1. */
   readonly chances: Float64Array;
@@ -106,5 +106,5 @@ function reasonFor(id: string, last: string | undefined, times: number, runs: nu
 function endReason(last: string, { ended, seen, ends }: FollowStatistics): string {
   if (ended > 0) return `${ended} of ${seen} runs with ${last} ended after it`;
   if (ends.usualSteps > 0) return `runs of similar intents take about ${Math.round(ends.usualSteps)} steps`;
-  return 'no past run tells';
+  return 'no past run shows this';
 }

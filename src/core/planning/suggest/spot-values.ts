@@ -32,7 +32,7 @@ export const VALUE_KINDS = [
 ] as const;
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
-/** A value that stands in a text: what people put into the same sentence with other values. */
+/** A value in a text: the part that changes when people repeat the sentence with other values. */
 export interface SpottedValue {
   /** As it would be given: without quotes, `#` and `@` kept. */
   readonly text: string;

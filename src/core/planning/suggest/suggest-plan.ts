@@ -68,7 +68,7 @@ function waitForAll(sketch: PlanSketch, arcs: readonly Hyperedge[]): PlanSketch 
     for (const node of capability.tail) {
       const from = places.get(node);
       if (from === undefined || from === to) continue;
-      const reason = `${nameOf(tasks[to]!)} waits for all of what ${nameOf(tasks[from]!)} is part of`;
+      const reason = `${nameOf(tasks[to]!)} waits for everything that ${nameOf(tasks[from]!)} is part of`;
       added.push({ from, to, weight: 1 + 1 / (1 + cost), reason });
     }
   }
@@ -160,7 +160,7 @@ function coveredBy({ tasks }: PlanSketch, { tools }: CoveringCapability): Readon
   return places.includes(-1) ? null : new Set(places);
 }
 
-/** Joined by edges, and nothing else has to run between: no way leads out of them and back in. */
+/** Joined by edges with nothing else to run between them: no path leads out of them and back in. */
 function areConsecutive(sketch: PlanSketch, covered: ReadonlySet<number>): boolean {
   const ancestors = ancestorsOf(sketch);
   const comesBetween = sketch.tasks.some(
@@ -245,7 +245,7 @@ export function withGiven(plan: Plan, given: Readonly<Record<string, unknown>>):
   return { plan: placed, unplaced };
 }
 
-/** The same, for a caller who counts on every value: one that cannot be placed is an error. */
+/** The same for a caller who relies on every value: one that cannot be placed is an error. */
 export function withAllGiven(plan: Plan, given: Readonly<Record<string, unknown>>): Plan {
   const { plan: placed, unplaced } = withGiven(plan, given);
   const [name] = unplaced;

@@ -117,7 +117,7 @@ export function wireArguments(
   return { plan, edges: reasons, guesses: [...guesses] };
 }
 
-/** Null where it cannot be told how the value is made from what the task gives. */
+/** Null if it is unknown how the value is made from the result of the task. */
 function wire(
   source: ValueSource,
   from: Task,
@@ -170,7 +170,7 @@ function edgesAround(tasks: readonly Task[], between: ReadonlyMap<string, Task>)
   return [...into, ...outOf];
 }
 
-/** Also why it waits for what it waits for. */
+/** Also why it waits for other tasks. */
 function reasonOf({ reason }: SketchedTask, before: readonly SketchedEdge[]): string {
   return [reason, ...before.map((edge) => edge.reason)].join('; ');
 }
@@ -180,7 +180,7 @@ function pathFrom(root: string, path: string): string {
   return rest === '' ? root : rest.startsWith('[') ? `${root}${rest}` : `${root}.${rest}`;
 }
 
-/** The required arguments, and those that past calls gave besides. */
+/** The required arguments, and others that past calls used. */
 function givenTo(
   { schema }: SketchedTask,
   filled: ReadonlyMap<string, FilledArgument>,
@@ -207,7 +207,7 @@ function plannedBefore(
   return new Map(before.map((at) => [tasks[at]!.gives ?? tasks[at]!.node, idOf.get(at)!]));
 }
 
-/** What is asked for, under names that a person understands: `path`, or `write_file_path` where there is another. */
+/** The inputs to ask for, under names that a person understands: `path`, or `write_file_path` if `path` is taken. */
 function createInputs() {
   const all: PlanInput[] = [];
   const isTaken = (name: string) => all.some((known) => known.name === name);
@@ -253,7 +253,7 @@ const JOINED = `return args.results
   .map((result) => args.path.reduce((value, name) => value[name], result))
   .join('\\n');`;
 
-/** What stands between two tasks when a value does not fit as it is: code, the same for all plans. */
+/** Code between two tasks when a value does not fit as it is; the same for all plans. */
 export interface BetweenTask {
   readonly name: 'lines' | 'joined';
   readonly code: string;
@@ -272,7 +272,7 @@ function linesOf(text: string, bullet: string): BetweenTask {
   };
 }
 
-/** What each result of a list has at a path, below one another. Null where the path is too odd to follow. */
+/** What each result of a list has at a path, below one another. Null if the path is not plain enough to follow. */
 function joinedFrom(list: string, path: string): BetweenTask | null {
   if (path !== '' && !PLAIN.test(path)) return null;
   return {

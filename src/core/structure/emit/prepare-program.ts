@@ -86,7 +86,7 @@ function finish(parsed: ParsedProgram, { structure, marks }: BuiltStructure): Pr
   return { ok: true, value: { source, isEmpty, script: asExpression(code), sites, structure, locate } };
 }
 
-/** A promise that nothing waits for at the end is the result. */
+/** A promise at the end that nothing awaits is the result. */
 function awaitAtEnd(parsed: ParsedProgram): Edit[] {
   const last = promiseAtEnd(parsed);
   if (!last) return [];

@@ -79,7 +79,7 @@ export interface UnresolvedCall {
   readonly reason: string;
 }
 
-/** Whether a program only works with what it has: no tools, no capabilities, nothing that a run alone can tell. */
+/** Whether a program only computes: no tools, no capabilities, nothing that is known only at run time. */
 export function callsNothing({ nodes, unresolved }: StaticStructure): boolean {
   return unresolved.length === 0 && !nodes.some(({ type }) => type === 'task' || type === 'capability');
 }

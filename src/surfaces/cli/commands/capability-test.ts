@@ -25,7 +25,7 @@ Example:
   $ pml capability test count_lines
   $ pml capability test --all --json
 
-Exits with 1 if one of them does not do again what it did, or if a tool no longer takes the recorded arguments.`;
+Exits with 1 if one of them behaves differently, or if a tool no longer accepts the recorded arguments.`;
 
 /** Whether capabilities do again what they did. */
 export function addCapabilityTestCommand(capability: Command, context: CommandContext): void {
@@ -74,8 +74,8 @@ export function addCapabilityVerifyCommand(capability: Command, { terminal }: Co
   capability
     .command('verify')
     .argument('<file>', 'folder written by "pml capability export", or a file in it')
-    .description('check the evidence of an exported capability, and refuse a changed copy')
-    .option('--digest <hex>', 'also compare it with the digest that its exporter published')
+    .description('check the evidence of an exported capability, and reject a changed copy')
+    .option('--digest <hex>', 'also compare it with the digest published by its exporter')
     .addHelpText('after', '\nExample:\n  $ pml capability verify ./skills/count-lines')
     .action(async (file: string, { digest, ...options }: VerifyOptions) => {
       const isFolder = !SKILL_FILES.includes(basename(file));
@@ -84,14 +84,14 @@ export function addCapabilityVerifyCommand(capability: Command, { terminal }: Co
         throw new PmlError(found.error.code, found.error.message, { hint: found.error.hint ?? '' });
       const verified = found.value;
       if (digest !== undefined && digest !== verified.digest)
-        throw new PmlError('invalid_argument', `This copy has another digest: ${verified.digest}`);
+        throw new PmlError('invalid_argument', `This copy has a different digest: ${verified.digest}`);
       const { slug, evidence } = verified;
       const { cases, effects } = evidence;
       if (options.json) terminal.out(`${JSON.stringify(verified)}\n`);
       else
         terminal.out(
           [
-            `${slug} is as it was exported; it reproduced ${countOf(cases.length, 'recorded run')}.`,
+            `${slug} is unchanged since its export; it reproduced ${countOf(cases.length, 'recorded run')}.`,
             `  tools   ${effects.tools.join(', ')}`,
             `  writes  ${effects.writes.join(', ') || 'none'}`,
             `  hosts   ${effects.hosts.join(', ') || 'none known'}`,

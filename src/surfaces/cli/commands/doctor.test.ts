@@ -50,7 +50,7 @@ test('[CLI-11] doctor --tools lists tools that a search for their own descriptio
   const system = { ...systemWith(quiet, true), openGateway: async () => openedGateway(gateway) };
   const { out } = await runCommand(['doctor', '--tools'], system);
   expect(out).toContain('1 of 3 tools are found by their own description');
-  expect(out).toContain('git:git_commit: its description finds git:git_push first');
+  expect(out).toContain('git:git_commit: a search for its description finds git:git_push first');
   expect(out).toContain('git:mute has no description');
   expect((await runCommand(['doctor'], system)).out).not.toContain('git:git_commit');
 });

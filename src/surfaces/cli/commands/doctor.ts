@@ -210,7 +210,7 @@ function hiddenTool({ tool, winner }: Answer<'list_hidden_tools'>['hidden'][numb
   return {
     name: 'tools',
     status: 'warn',
-    message: `${tool}: its description finds ${winner} first`,
+    message: `${tool}: a search for its description finds ${winner} first`,
     fix: 'Exclude the tool you do not need with "tools.exclude" of its server.',
   };
 }
@@ -237,7 +237,7 @@ function problemsOf(server: Answer<'list_servers'>['servers'][number], tried: Ch
     name: 'servers',
     status: 'warn',
     message: printable(`${suspicion.tool ?? name}: ${suspicionText(suspicion)}`),
-    fix: 'Read it; if it is not meant well, remove the server, or replace the text with "describe".',
+    fix: 'Review it; if it looks malicious, remove the server or replace the text with "describe".',
   }));
   return [...(failed ? [failed] : []), ...changed, ...strange];
 }
@@ -255,7 +255,7 @@ function drifted({
     .map(({ slug, retested }) => (retested === null ? slug : `${slug} (${retested})`));
   if (waiting.length === 0 && answers !== null && answers.since >= DRIFT_IS_NEW) return [];
   const words = changes.map((change) => change.words).join('; ');
-  const message = `${of === 'answers' ? `${tool} answers differently` : `${tool} has another definition`}: ${words}`;
+  const message = `${of === 'answers' ? `${tool} answers differently` : `${tool} has a new definition`}: ${words}`;
   const fix =
     waiting.length === 0
       ? 'No capability is quarantined for it; check your own programs.'

@@ -53,7 +53,7 @@ export const evalCommand: CommandModule = (program, { system, terminal }) => {
     .option('--draws <number>', 'random samples for each point of the curve', parseCount, 1)
     .option(
       '--pause <ms>',
-      'with stream: milliseconds between runs (default: until all is learned)',
+      'with stream: milliseconds between runs (default: until everything is learned)',
       parsePause,
     )
     .option('--seed <number>', 'random seed', parseSeed, 1)
@@ -70,7 +70,7 @@ export const evalCommand: CommandModule = (program, { system, terminal }) => {
       }
       if (pause !== undefined) {
         throw new PmlError('usage', '--pause is only for --protocol stream', {
-          hint: 'Add --protocol stream, or leave --pause out.',
+          hint: 'Add --protocol stream, or omit --pause.',
         });
       }
       const options = { ...rest, protocol };

@@ -22,7 +22,7 @@ export const initCommand: CommandModule = (program, { system, terminal }) => {
       '--from <client>',
       'claude, cursor, vscode, codex, gemini, windsurf, zed, opencode, cline, copilot, goose, or a file (default: every installed client)',
     )
-    .option('--project', 'move the servers of the project in this folder, where they stay')
+    .option('--project', 'move the servers of the project in this folder behind PML, for this project only')
     .option('--undo', 'restore the files as they were before the last init')
     .option('--yes', 'make the changes without asking')
     .option('--dry-run', 'show what would change without changing anything')
@@ -66,7 +66,7 @@ function conclude({ changes }: SetupPlan, { undo }: Options, done: readonly stri
   const approvals = undo
     ? []
     : [
-        'Calls that need approval wait for you in the dashboard ("pml login") or at "pml runs". Clients cannot approve their own calls, unless "clients_decide" under "pml.permissions" allows it.',
+        'Approve calls in the dashboard ("pml login") or with "pml runs". Clients cannot approve their own calls, unless "clients_decide" under "pml.permissions" allows it.',
       ];
   return [...done, ...approvals, next].map((line) => `${line}\n`).join('');
 }

@@ -155,7 +155,7 @@ function withScope(command: Command): Command {
     .addOption(
       new Option(
         '--lane <lane>',
-        'what MCP clients see, whatever address they use; "none" for no rule',
+        'what MCP clients see, regardless of the address they use; "none" for no rule',
       ).choices([...LANES, 'none']),
     );
 }
@@ -226,8 +226,8 @@ function told({ name, scope, used = [] }: Key): string {
       const now = used.find((window) => window.per === per)?.[unit] ?? 0;
       return [`${unit}/${per}`, `${Math.round(now)} of ${most} used`];
     }),
-    ['loops', scope.loops === null ? 'not broken' : `broken after ${scope.loops} rounds`],
-    ['lane', scope.lane ?? 'as the address says'],
+    ['loops', scope.loops === null ? 'not stopped' : `stopped after ${scope.loops} rounds`],
+    ['lane', scope.lane ?? 'set by the address'],
   ];
   return columns([['key', printable(name)], ...lines.map(([what, text]) => [what!, printable(text!)])]);
 }

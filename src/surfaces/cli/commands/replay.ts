@@ -26,9 +26,9 @@ export const replayCommand: CommandModule = (program, context) => {
   program
     .command('replay')
     .argument('<trace>', 'id of the trace')
-    .description('replay a recorded run and report whether it went the same way')
+    .description('replay a recorded run and report the first difference')
     .addOption(
-      new Option('--against <what>', 'what answers the calls, the recording or the servers')
+      new Option('--against <what>', 'what answers the calls: the recording or the servers')
         .choices(['cassette', 'live'])
         .default('cassette'),
     )
@@ -56,7 +56,9 @@ function describeReplay({ equal, difference, calls, not_whole: notWhole }: Answe
     equal ? `Equal: ${countOf(calls, 'call')} and the result.` : `Not equal. First difference: ${lines[0]}`,
     ...lines.slice(1).map((line) => `  ${line}`),
     ...(caution
-      ? [`The results of ${printable(notWhole.join(', '))} were stored redacted or cut; that may be why.`]
+      ? [
+          `The results of ${printable(notWhole.join(', '))} were stored redacted or cut, which may be the reason.`,
+        ]
       : []),
   ]
     .map((line) => `${line}\n`)

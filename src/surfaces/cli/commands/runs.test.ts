@@ -25,7 +25,7 @@ test('[RUNS-1] waiting calls are listed with exact arguments and the reason', as
   expect(json.runs[0]).toMatchObject({ run_id: 'run-1', approvals: [{ arguments: { force: true } }] });
   expect(
     (await runCommand(['runs'], { openGateway: async () => openedGateway(handMadeGateway()) })).out,
-  ).toBe('No run waits for your decision.\n');
+  ).toBe('No runs are waiting for your decision.\n');
 });
 
 test('[RUNS-2] the person sees what will run before deciding, and only a yes approves it', async () => {
@@ -109,7 +109,7 @@ test('[RUNS-6] a person aborts a waiting run; a finished run stays as it is', as
   for (const command of ['resume', 'abort']) {
     expect(await runCommand(['runs', command, 'run-2'], system)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no longer waits: its status is success'),
+      err: expect.stringContaining('is no longer waiting: its status is success'),
     });
   }
   expect(actions).toEqual(['abort']);

@@ -69,7 +69,7 @@ export const runsCommand: CommandModule = (program, context) => {
         const found = listed.runs;
         if (options.json) terminal.out(`${JSON.stringify(listed)}\n`);
         else if (found.length === 0)
-          terminal.out(options.all ? 'No runs.\n' : 'No run waits for your decision.\n');
+          terminal.out(options.all ? 'No runs.\n' : 'No runs are waiting for your decision.\n');
         else terminal.out(found.map(describe).join('\n'));
       }),
     );
@@ -124,7 +124,7 @@ export const runsCommand: CommandModule = (program, context) => {
           );
           if (!settled) throw nothingToDecide(id);
           terminal.out(options.json ? `${JSON.stringify(settled)}\n` : `Run ${id} is ${decision}.\n`);
-          if (always) terminal.err('Later calls are approved, too. See "pml runs allowed".\n');
+          if (always) terminal.err('Later calls are also approved. See "pml runs allowed".\n');
         }),
       );
   }
@@ -145,12 +145,12 @@ export const runsCommand: CommandModule = (program, context) => {
   runs
     .command('revoke')
     .argument('<id>', 'id from "pml runs allowed"')
-    .description('revoke an approval of later calls, so that they ask again')
+    .description('revoke an approval of later calls, so that they need approval again')
     .addHelpText('after', '\nExample:\n  $ pml runs revoke 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
     .action((id: string, options: GlobalOptions) =>
       withGateway(context, options, 'runs', async (pml) => {
         const revoked = await pml.revokeStandingApproval({ id });
-        const told = `Calls of ${printable(revoked.node)} ask again.\n`;
+        const told = `Calls of ${printable(revoked.node)} need approval again.\n`;
         terminal.out(options.json ? `${JSON.stringify(revoked)}\n` : told);
       }),
     );
@@ -241,7 +241,7 @@ function allowedRow({ id, node, scope, user, arguments: args, ...one }: Standing
 }
 
 function ended(id: string, status: string): PmlError {
-  return new PmlError('store_conflict', `Run ${id} no longer waits: its status is ${status}`, {
+  return new PmlError('store_conflict', `Run ${id} is no longer waiting: its status is ${status}`, {
     hint: `See "pml runs show ${id}".`,
   });
 }

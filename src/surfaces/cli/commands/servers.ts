@@ -57,7 +57,7 @@ export const serversCommand: CommandModule = (program, context) => {
     .option('--header <name=value>', 'HTTP header to send; can be repeated', parsePair)
     .option('--env <name=value>', 'environment variable to set; can be repeated', parsePair)
     .option('--cwd <dir>', 'working directory of the server')
-    .option('--no-start', 'do not start the server to see whether it works')
+    .option('--no-start', 'do not start the server to check that it works')
     .addHelpText('after', ADD_EXAMPLES)
     .action((name: string, command: string[], options: AddOptions) =>
       add(name, entryOf(command, options), options),
@@ -121,7 +121,7 @@ export const serversCommand: CommandModule = (program, context) => {
     const { message, hint } = found.error;
     terminal.err(`It does not work yet: ${printable(message)}\n`);
     if (hint !== undefined) terminal.err(`  ${printable(hint)}\n`);
-    terminal.err(`It stays in the file; "pml servers remove ${name}" takes it out.\n`);
+    terminal.err(`It stays in the file; remove it with "pml servers remove ${name}".\n`);
   }
 
   function tell(watched: boolean, sentence: string, result: object, options: GlobalOptions): void {
@@ -291,7 +291,7 @@ function addImportCommand(servers: Command, { system, terminal }: CommandContext
       parsePair,
     )
     .option('--yes', 'add it without asking')
-    .option('--no-start', 'do not start the server to see whether it works')
+    .option('--no-start', 'do not start the server to check that it works')
     .addHelpText('after', IMPORT_EXAMPLES)
     .action(async (source: string, options: AddImportOptions) => {
       const found = await system.readImport(options, source);

@@ -101,7 +101,7 @@ function scopesOf({ scope, scp }: JWTPayload): ReadonlySet<string> {
 
 function unreachable({ url }: IssuerSettings, error: unknown): PmlError {
   return new PmlError('not_available', `The keys of ${url} cannot be read: ${PmlError.from(error).message}`, {
-    hint: 'Check pml.http.oauth.issuer, and that this machine reaches the issuer.',
+    hint: 'Check pml.http.oauth.issuer, and that this machine can reach the issuer.',
     cause: error,
   });
 }

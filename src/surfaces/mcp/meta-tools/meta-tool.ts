@@ -288,7 +288,7 @@ export class ServerWords {
       if (words !== '' && room < DEFAULTS.words / 4) return [];
       room -= words.length;
       told.add(server);
-      return words === '' ? [] : [`Server ${server} says of itself, not checked by PML: "${words}"`];
+      return words === '' ? [] : [`Server ${server} describes itself (not checked by PML): "${words}"`];
     });
   }
 }

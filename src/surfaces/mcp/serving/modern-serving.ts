@@ -275,7 +275,7 @@ class HeldCalls {
 
   #hold(call: HeldCall): void {
     if (this.#calls.size >= DEFAULTS.calls) {
-      call.cancel(new Error('too many calls wait for answers'));
+      call.cancel(new Error('too many calls are waiting for answers'));
       throw new ProtocolError(RPC.internal, 'Too many calls are waiting for answers from their clients');
     }
     const giveUp = () => {

@@ -19,7 +19,7 @@ export default function ApprovalsPage() {
     <>
       <PageHead
         title="Approvals"
-        lead="Calls that wait for you, exactly as they will run."
+        lead="Calls waiting for you, exactly as they will run."
         actions={<Notices />}
       />
       <div class="stack">
@@ -42,8 +42,8 @@ function Waiting({ runs }: { runs: readonly ListedRun[] }) {
     <Panel title={waiting.length === 0 ? 'Waiting' : `${plural(waiting.length, 'approval')} waiting for you`}>
       {waiting.length === 0 ? (
         <p class="waiting-none">
-          <Icon name="check" size={16} /> Nothing needs your approval. Calls that your rules ask about appear
-          here.
+          <Icon name="check" size={16} /> Nothing needs your approval. Calls that need it under your rules
+          appear here.
         </p>
       ) : (
         <SteadyRows rows={waiting} keyOf={({ approval }) => approval.approval_id}>

@@ -104,7 +104,7 @@ export default function CallsPage() {
     <>
       <PageHead
         title="Calls"
-        lead="Every call of a tool: by whom, how long it took, how much it returned, and how it ended."
+        lead="Every tool call: who made it, how long it took, how much it returned, and how it ended."
         actions={
           <>
             <CopyButton text={window.location.href} label="Copy the address of this view" />
@@ -227,7 +227,7 @@ function CallList({ filters }: { filters: CallFilters }) {
             <>
               <p class="calls-news">
                 {rows.length === 0
-                  ? 'None of the calls looked at so far matches.'
+                  ? 'No call searched so far matches.'
                   : after
                     ? 'Older calls'
                     : 'Newest first'}
@@ -248,7 +248,7 @@ function CallList({ filters }: { filters: CallFilters }) {
           <nav class="pages" aria-label="Pages of calls">
             {after && <a href={pageHref(undefined)}>Newest</a>}
             {next && (
-              <a href={pageHref(next)}>{rows.length < DEFAULTS.page ? 'Look further back' : 'Older'}</a>
+              <a href={pageHref(next)}>{rows.length < DEFAULTS.page ? 'Search older calls' : 'Older'}</a>
             )}
           </nav>
         </>

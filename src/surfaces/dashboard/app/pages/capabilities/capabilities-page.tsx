@@ -50,7 +50,9 @@ function ChangedTools() {
         <section key={`${tool} ${of}`} class="capability-drift">
           <p>
             <span class="strong mono">{shownLine(tool, 80)}</span>{' '}
-            {of === 'answers' ? 'answers differently' : 'has another definition, which nobody accepted yet'}
+            {of === 'answers'
+              ? 'answers differently'
+              : 'has a changed definition that nobody has accepted yet'}
             {since !== null && (
               <>
                 {' '}

@@ -36,7 +36,7 @@ export default function ConsentPage() {
   const asked = useResource<Asked>(address, { load: (signal) => ask(address, { signal }) });
   return (
     <>
-      <PageHead title="Connect a client" lead="A program wants to use this gateway in your name." />
+      <PageHead title="Connect a client" lead="A program wants to use this gateway on your behalf." />
       <Await of={asked.state.value} retry={asked.reload}>
         {(data) => <Request asked={data} address={address} />}
       </Await>
@@ -61,7 +61,7 @@ function Request({ asked, address }: { asked: Asked; address: string }) {
     }
   };
   return (
-    <Panel title={`${shownLine(asked.client_name, 80)} asks to be connected`}>
+    <Panel title={`${shownLine(asked.client_name, 80)} wants to connect`}>
       <div class="stack">
         <dl class="facts">
           <dt>It calls itself</dt>
@@ -107,7 +107,7 @@ function Request({ asked, address }: { asked: Asked; address: string }) {
           </dd>
         </dl>
         <p class="muted">
-          Allow this only if you started it yourself, in a program that you know at this address.
+          Allow this only if you started it yourself, in a program that you know, at this address.
         </p>
         {problem && <ErrorState error={problem} />}
         <div class="row">
@@ -128,5 +128,5 @@ function endpointOf(resource: string): string {
   const [, , , server] = path.split('/');
   return server === undefined
     ? `all servers (${path})`
-    : `the server ${shownLine(server, 80)} alone (${path})`;
+    : `only the server ${shownLine(server, 80)} (${path})`;
 }

@@ -233,7 +233,7 @@ function PathFinder({
       ) : (
         <p class="muted">
           The cheapest path over dependencies, data flow and order; edges seen more often cost less. From
-          several tools, separated by commas, a capability is reached once everything that it uses is.
+          several tools, separated by commas, a capability is reached once everything it uses is reached.
         </p>
       )}
     </div>

@@ -76,7 +76,7 @@ export function FirstSteps() {
     <Panel title="Three steps" actions={<a href="/docs/start">Start in two minutes</a>}>
       <ol class="steps">
         <Step title="Attach your servers" done={servers > 0 && `${plural(servers, 'server')} attached`}>
-          <p>Take over the servers of your clients. PML shows every change first and can undo it.</p>
+          <p>Import the servers of your clients. PML shows every change first and can undo it.</p>
           <Code label="Command" language="text" text="pml init" />
         </Step>
         <Step title="Connect your client">
@@ -147,13 +147,13 @@ function ClientForms() {
           <>
             <p>
               Clients that connect over HTTP use this address, with a key from{' '}
-              <code>pml keys create NAME --role agent</code> as bearer:
+              <code>pml keys create NAME --role agent</code> as the bearer token:
             </p>
             <Code label="Address" language="text" text={`${location.origin}/mcp`} />
           </>
         ) : (
           <>
-            <p>Or let PML write the file and move the servers in it behind itself:</p>
+            <p>Or let PML write the file and move its servers behind PML:</p>
             <Code label={`${form.title}: command`} language="text" text={form.init} />
           </>
         )}
@@ -211,11 +211,11 @@ export function DemoStory() {
         <li>
           {recognised ? (
             <>
-              Then somebody asked in new words, <a href={href.run(recognised.id)}>“{STORY.otherWords}”</a>,
-              and PML knew what to do.
+              Then somebody asked in different words,{' '}
+              <a href={href.run(recognised.id)}>“{STORY.otherWords}”</a>, and PML knew what to do.
             </>
           ) : (
-            'Next, somebody will ask for it in new words…'
+            'Next, somebody will ask for it in different words…'
           )}
         </li>
         <li>

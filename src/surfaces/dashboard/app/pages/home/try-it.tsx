@@ -101,8 +101,8 @@ function TryPlan() {
 }
 
 function FoundPlan({ intent, found: { plan, confidence, basis } }: { intent: string; found: Suggestion }) {
-  if (plan.tasks.length === 0) return <p class="muted">Nothing that ran before, and no tool, fits this.</p>;
-  const from = basis === 'runs' ? 'Known from past runs' : 'Found by the texts of tools';
+  if (plan.tasks.length === 0) return <p class="muted">No past run and no tool fits this.</p>;
+  const from = basis === 'runs' ? 'Known from past runs' : 'Found by tool descriptions';
   return (
     <>
       <p>

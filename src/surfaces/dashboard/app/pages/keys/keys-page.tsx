@@ -49,7 +49,7 @@ export default function KeysPage() {
     <>
       <PageHead
         title="Keys"
-        lead="Every agent and person besides you comes in with a key: its role says what it may do, its scope with which tools and how much."
+        lead="Every other agent and person connects with a key. Its role sets what it may do; its scope sets which tools it may use, and how much."
         actions={
           <Button kind="primary" icon="keys" needs="keys" onClick={() => ask({ to: 'create' })}>
             Create a key
@@ -337,7 +337,7 @@ function ScopeDialog({ of: key, onClose }: { of: Key; onClose: () => void }) {
     <div ref={ref}>
       <FormDialog
         title={`What ${name} may use`}
-        lead="It holds from the next request on, also in open sessions. Without rules, everything that its role allows."
+        lead="Applies from the next request, even in open sessions. Without rules, it may use everything that its role allows."
         schema={schema}
         submit="Save"
         onClose={onClose}

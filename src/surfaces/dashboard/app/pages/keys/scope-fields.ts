@@ -88,8 +88,8 @@ export function schemaFor(scope: Key['scope']): object {
         minimum: 2,
         maximum: 1_000,
         description: scope
-          ? 'Ends loops after so many rounds of the same calls and answers. Empty: never.'
-          : 'Ends loops after so many rounds of the same calls and answers; 8 if there are other rules.',
+          ? 'Ends loops after this many rounds of the same calls and answers. Empty: never.'
+          : 'Ends loops after this many rounds of the same calls and answers; 8 if there are other rules.',
         ...(scope && scope.loops !== null && { default: scope.loops }),
       },
       lane: {
@@ -112,7 +112,7 @@ export const KEY_FIELDS = {
       default: 'agent',
       description: 'A viewer looks, an agent also runs, an operator also decides and manages.',
     },
-    user: { type: 'string', description: 'Whose its runs are. Empty: the name of the key.' },
+    user: { type: 'string', description: 'The user its runs belong to. Empty: the name of the key.' },
     ...RULES.properties,
   },
   required: ['name', 'role'],

@@ -127,7 +127,7 @@ function GettingStarted({ runs, least }: { runs: number; least: number }) {
           {runs === 0
             ? 'No runs to learn from yet.'
             : `There ${runs === 1 ? 'is' : 'are'} ${plural(runs, 'run')} to learn from.`}{' '}
-          From {least} runs on, PML can train. Until then search ranks by text, which needs no runs.
+          PML can train once there are {least} runs. Until then, search ranks by text.
         </p>
         <ProgressBar label="Runs to learn from" done={runs} total={least} />
         <ol class="learning-steps">

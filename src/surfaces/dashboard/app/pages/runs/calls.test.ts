@@ -116,8 +116,8 @@ test('[DASH-47] differences are described in words', () => {
     differencesOf({ key: '', depth: 0, left: left && call('a', left), right: right && call('a', right) });
   expect(pair({}, {})).toEqual([]);
   expect(pair({ args: { x: 1 }, result: 1 }, { args: { x: 2 }, result: 2 })).toEqual([
-    'other arguments',
-    'another result',
+    'different arguments',
+    'a different result',
   ]);
   expect(pair({}, { status: 'error', error: 'no' })).toEqual(['success became error']);
   expect(pair({}, null)).toEqual(['only in the first']);

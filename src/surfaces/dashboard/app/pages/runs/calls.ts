@@ -190,9 +190,9 @@ export function differencesOf({ left, right }: CallPair): string[] {
   const differs = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
   return [
     ...(left.status === right.status ? [] : [`${left.status} became ${right.status}`]),
-    ...(differs(left.args, right.args) ? ['other arguments'] : []),
+    ...(differs(left.args, right.args) ? ['different arguments'] : []),
     ...(left.status === 'success' && right.status === 'success' && differs(left.result, right.result)
-      ? ['another result']
+      ? ['a different result']
       : []),
     ...(left.status === 'error' && right.status === 'error' && left.error !== right.error
       ? ['another error']

@@ -68,7 +68,7 @@ export function Diagnosis({ trace, nameOf }: { trace: Trace; nameOf: (node: stri
         </p>
       )}
       {!good ? (
-        <p class="muted">No earlier run of this kind ended well, so there is nothing to compare it with.</p>
+        <p class="muted">No earlier run of this kind succeeded, so there is nothing to compare it with.</p>
       ) : (
         <>
           <p class="muted">
@@ -128,15 +128,15 @@ function Told({ departure, trace, good, nameOf }: OfRun & { departure: Departure
     ),
     arguments: (
       <>
-        {here} got other arguments{change('args')}
+        {here} got different arguments{change('args')}
       </>
     ),
     answer: (
       <>
-        {here} gave another answer{change('result')}
+        {here} gave a different answer{change('result')}
       </>
     ),
-    order: <>{here} was called in another order.</>,
+    order: <>{here} was called in a different order.</>,
     missing: <>{there} was not called this time.</>,
     extra: <>{here} was called in addition.</>,
     time: (
@@ -177,7 +177,10 @@ export function VerdictBar({ trace, onSaid }: { trace: Trace; onSaid: (verdict: 
       good,
       ...(reason.trim() && { reason: reason.trim() }),
     });
-    const done = await tellingOutcome(said, good === null ? 'Taken back' : 'Thank you: PML learns from it');
+    const done = await tellingOutcome(
+      said,
+      good === null ? 'Taken back' : 'Thank you: PML will learn from it',
+    );
     setAsked(null);
     setReason('');
     if (done) onSaid(done.verdict);
@@ -191,7 +194,7 @@ export function VerdictBar({ trace, onSaid }: { trace: Trace; onSaid: (verdict: 
           {verdict.reason && <>: “{shownLine(verdict.reason, 200)}”</>}
         </p>
       ) : (
-        <p>Did this run do what was wanted?</p>
+        <p>Did this run do what you wanted?</p>
       )}
       <div class="row">
         <Button

@@ -89,7 +89,7 @@ export function statusOf(
 export const STARTED_BY_PML = {
   self: { did: 'chosen by PML', why: 'PML chose this plan for the intent' },
   replay: { did: 'checked by PML', why: 'to check whether it works again' },
-  fork: { did: 'forked', why: 'it goes on from a step of another run' },
+  fork: { did: 'forked', why: 'it continues from a step of another run' },
 } as const;
 
 /** The intent, or else the first call. */

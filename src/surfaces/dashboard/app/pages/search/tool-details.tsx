@@ -145,7 +145,7 @@ function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
   return (
     <div class="stack">
       <p>
-        Number {rank}, {reasonOf(hit.shares)}.{' '}
+        Rank {rank}, {reasonOf(hit.shares)}.{' '}
         {parts.alpha < 1 && (
           <span class="muted">
             {reasons ? 'The learned score' : 'The text score'} weighs {percent(parts.alpha)}, the graph{' '}
