@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type EventId,
-  type EventStore,
-  type JSONRPCMessage,
+  type JSONRPCRequest,
   ProtocolError,
+  ProtocolErrorCode,
   type RequestId,
   type Server,
-  type StreamId,
+  type ServerContext,
+  SUPPORTED_PROTOCOL_VERSIONS,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
@@ -14,9 +14,9 @@ import { isSameCaller } from '../../../engine/people/roles.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { type ClientChannel, whenEnded } from '../endpoint.ts';
-import { RPC, rpcResponse, thrownResponse } from '../rpc-error.ts';
-import { BegunCall, type CallContext, type PlainCall } from './begun-call.ts';
+import { RPC, rpcResponse, rpcShape, thrownResponse } from '../rpc-error.ts';
 import { cannotAsk, namedClient, rawServer, readParams, UNTOUCHED } from './raw-server.ts';
+import { RecentEvents } from './recent-events.ts';
 
 const DEFAULTS = {
   sessions: 256,
@@ -27,9 +27,8 @@ const DEFAULTS = {
   askMs: 10 * 60_000,
   /** Milliseconds before a disconnected client should reconnect. */
   retryMs: 500,
-  events: 50,
-  /** Characters of content beyond which a message is not stored: losing one is better than storing fifty. */
-  chars: 256 * 1024,
+  /** Milliseconds within which an answer needs no stream: nobody loses a connection that fast. */
+  promptMs: 50,
 };
 const CANCELLED = -32800;
 
@@ -303,47 +302,101 @@ function identified(params: JsonObject): JsonObject {
   return { ...params, elicitationId: randomUUID() };
 }
 
-interface KeptEvent {
-  readonly id: EventId;
-  readonly streamId: StreamId;
-  /** Null for a message too large to store. */
-  readonly message: JSONRPCMessage | null;
+/** What a request of this era can do besides answering. */
+interface CallContext {
+  readonly mcpReq: Pick<ServerContext['mcpReq'], 'id' | 'signal' | 'notify' | 'send'>;
+  readonly http?: { readonly req?: Request };
 }
 
-/** A session's last messages, for a client that reconnects. */
-export class RecentEvents implements EventStore {
-  #events: KeptEvent[] = [];
-  #last = 0;
+export type PlainCall = JSONRPCRequest & { readonly params: JsonObject };
 
-  async storeEvent(streamId: StreamId, message: JSONRPCMessage): Promise<EventId> {
-    const id = String(++this.#last);
-    this.#events.push({ id, streamId, message: isLarge(message) ? null : message });
-    if (this.#events.length > DEFAULTS.events) this.#events.shift();
-    return id;
+type Begin = (call: PlainCall, context: CallContext) => Promise<JsonObject>;
+
+/**
+ * A call that has begun before it is known how it is answered: at once and with nothing said before, by a plain response;
+ * else on a stream, which can be picked up again. A stream costs both sides as much as the whole rest of a short call.
+ */
+class BegunCall {
+  readonly #cancelled = new AbortController();
+  readonly #streamed = Promise.withResolvers<ServerContext>();
+  readonly #toSay = Promise.withResolvers<null>();
+  readonly #result: Promise<JsonObject>;
+  readonly id: RequestId;
+
+  constructor(request: Request, call: PlainCall, begin: Begin) {
+    this.id = call.id;
+    const onStream = async () => {
+      this.#toSay.resolve(null);
+      return (await this.#streamed.promise).mcpReq;
+    };
+    const mcpReq = {
+      id: call.id,
+      signal: this.#cancelled.signal,
+      notify: async (...said: Parameters<CallContext['mcpReq']['notify']>) =>
+        await (await onStream()).notify(...said),
+      send: (async (...asked: Parameters<CallContext['mcpReq']['send']>) =>
+        await (await onStream()).send(...asked)) as CallContext['mcpReq']['send'],
+    };
+    this.#result = begin(call, { mcpReq, http: { req: request } });
   }
 
-  async getStreamIdForEventId(eventId: EventId): Promise<StreamId | undefined> {
-    return this.#events.find(({ id }) => id === eventId)?.streamId;
+  /** Null if it takes longer, or has to say something first: it goes on and needs a stream. */
+  async promptAnswer(session: string): Promise<Response | null> {
+    const { promise: late, resolve } = Promise.withResolvers<null>();
+    const timer = setTimeout(resolve, DEFAULTS.promptMs, null);
+    const answered = this.#result.then(
+      (result) => ({ jsonrpc: '2.0', id: this.id, result }),
+      (error) => ({ jsonrpc: '2.0', id: this.id, error: legacyError(error) }),
+    );
+    const answer = await Promise.race([answered, this.#toSay.promise, late]);
+    clearTimeout(timer);
+    const headers = { 'content-type': 'application/json', 'mcp-session-id': session };
+    return answer && new Response(JSON.stringify(answer), { headers });
   }
 
-  async replayEventsAfter(
-    lastEventId: EventId,
-    { send }: { send: (eventId: EventId, message: JSONRPCMessage) => Promise<void> },
-  ): Promise<StreamId> {
-    const at = this.#events.findIndex(({ id }) => id === lastEventId);
-    const streamId = this.#events[at]?.streamId;
-    if (streamId === undefined) throw new Error(`Event ${lastEventId} was dropped`);
-    for (const { id, streamId: stream, message } of this.#events.slice(at + 1)) {
-      if (stream === streamId && message) await send(id, message);
-    }
-    return streamId;
+  /** It has a stream now. */
+  async goOn(context: ServerContext): Promise<JsonObject> {
+    const { signal } = context.mcpReq;
+    signal.addEventListener('abort', () => this.cancel(signal.reason), { once: true });
+    this.#streamed.resolve(context);
+    return await this.#result;
+  }
+
+  cancel(reason?: unknown): void {
+    this.#cancelled.abort(reason);
   }
 }
 
-/** By content only: nothing else gets large. */
-function isLarge(message: JSONRPCMessage): boolean {
-  const content = 'result' in message ? message.result.content : undefined;
-  if (!Array.isArray(content)) return false;
-  const chars = content.map(({ text, data }) => String(text ?? data ?? '').length);
-  return chars.reduce((sum, size) => sum + size, 0) > DEFAULTS.chars;
+/** As this era has it: what is missing is an invalid parameter. */
+function legacyError(thrown: unknown): JsonObject {
+  const error = rpcShape(thrown);
+  return error.code === ProtocolErrorCode.ResourceNotFound
+    ? { ...error, code: ProtocolErrorCode.InvalidParams }
+    : error;
+}
+
+/**
+ * The message as a call of this era that needs no further check; null for all others, such as those that ask for a task or
+ * that the SDK would refuse.
+ */
+export function asPlainCall({ headers }: Request, message: unknown): PlainCall | null {
+  const { jsonrpc, id, method, params, ...more } = (message ?? {}) as Partial<PlainCall>;
+  if (method !== 'tools/call' || jsonrpc !== '2.0' || Object.keys(more).length > 0) return null;
+  if (typeof id !== 'string' && !Number.isSafeInteger(id)) return null;
+  const { name, arguments: _, _meta: meta = {}, ...rest } = params ?? {};
+  if (typeof name !== 'string' || Object.keys(rest).length > 0 || !isPlainMeta(meta)) return null;
+  const accept = headers.get('accept');
+  if (!accept?.includes('application/json') || !accept.includes('text/event-stream')) return null;
+  const version = headers.get('mcp-protocol-version');
+  const isServed = version === null || SUPPORTED_PROTOCOL_VERSIONS.includes(version);
+  return isServed ? (message as PlainCall) : null;
+}
+
+const OF_THE_PROTOCOL = 'io.modelcontextprotocol/';
+
+function isPlainMeta(meta: unknown): boolean {
+  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return false;
+  const { progressToken } = meta as JsonObject;
+  const isToken = progressToken === undefined || ['string', 'number'].includes(typeof progressToken);
+  return isToken && Object.keys(meta).every((key) => !key.startsWith(OF_THE_PROTOCOL));
 }

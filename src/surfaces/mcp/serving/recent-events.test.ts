@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { expect, test } from 'vitest';
-import { RecentEvents } from './legacy-serving.ts';
+import { RecentEvents } from './recent-events.ts';
 
 const message = (n: number, text = 'x'): JSONRPCMessage => ({
   jsonrpc: '2.0',
