@@ -4,6 +4,7 @@ import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import type { McpOptions } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
+import type { MemoryTool } from '../memory/upstream-server.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
 import { fetchInto, openEndpoints, SOMEBODY } from '../support/mcp-endpoints.ts';
 import { testGateway } from '../support/test-gateway.ts';
@@ -14,8 +15,11 @@ const HELLO = {
 };
 
 /** Speaks HTTP by hand, to see what the official client hides. */
-async function openRaw(options: Partial<McpOptions> = {}, who: () => Principal = () => SOMEBODY) {
-  const server = benchServer();
+async function openRaw(
+  options: Partial<McpOptions> = {},
+  who: () => Principal = () => SOMEBODY,
+  server = benchServer(),
+) {
   const { gateway } = await testGateway({ servers: [server] });
   const forgotten: string[] = [];
   const watched: Gateway = {
@@ -183,6 +187,26 @@ test('[MCP-51] a call that is answered at once needs no stream; one that takes l
   expect(talking.text.indexOf('notifications/progress')).toBeLessThan(talking.text.indexOf('"id":5'));
   // Each call was made once, however it was answered.
   expect(server.seen.calls).toBe(3);
+});
+
+test('[MCP-51] what a call says right before its answer comes before it', async () => {
+  const shout: MemoryTool = {
+    definition: { name: 'shout', description: 'Says something and ends', inputSchema: { type: 'object' } },
+    call: (_args, { progress }) => {
+      for (let step = 1; step <= 3; step++) progress({ progress: step, message: `step ${step}` });
+      return { content: [{ type: 'text', text: 'done' }] };
+    },
+  };
+  const server = benchServer('bench', { tools: [shout] });
+  const { send, hello } = await openRaw({}, () => SOMEBODY, server);
+  const headers = { 'mcp-session-id': await hello(), 'mcp-protocol-version': '2025-11-25' };
+  const params = { name: 'pml_execute', arguments: { tool: 'bench:shout' }, _meta: { progressToken: 1 } };
+  for (let id = 2; id < 22; id++) {
+    const response = await send('POST', { jsonrpc: '2.0', id, method: 'tools/call', params }, headers);
+    const text = await response.text();
+    expect(text.match(/step [123]/g)).toEqual(['step 1', 'step 2', 'step 3']);
+    expect(text.indexOf('step 3')).toBeLessThan(text.indexOf(`"id":${id}`));
+  }
 });
 
 test('[MCP-51] a call that is cancelled before it has a stream ends', async () => {

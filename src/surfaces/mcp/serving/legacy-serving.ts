@@ -321,6 +321,9 @@ class BegunCall {
   readonly #streamed = Promise.withResolvers<ServerContext>();
   readonly #toSay = Promise.withResolvers<null>();
   readonly #result: Promise<JsonObject>;
+  /** Notifications that wait for the stream: the answer ends it. */
+  readonly #early: Promise<unknown>[] = [];
+  #hasStream = false;
   readonly id: RequestId;
 
   constructor(request: Request, call: PlainCall, begin: Begin) {
@@ -332,8 +335,11 @@ class BegunCall {
     const mcpReq = {
       id: call.id,
       signal: this.#cancelled.signal,
-      notify: async (...said: Parameters<CallContext['mcpReq']['notify']>) =>
-        await (await onStream()).notify(...said),
+      notify: async (...said: Parameters<CallContext['mcpReq']['notify']>) => {
+        const told = onStream().then((stream) => stream.notify(...said));
+        if (!this.#hasStream) this.#early.push(told);
+        await told;
+      },
       send: (async (...asked: Parameters<CallContext['mcpReq']['send']>) =>
         await (await onStream()).send(...asked)) as CallContext['mcpReq']['send'],
     };
@@ -358,8 +364,13 @@ class BegunCall {
   async goOn(context: ServerContext): Promise<JsonObject> {
     const { signal } = context.mcpReq;
     signal.addEventListener('abort', () => this.cancel(signal.reason), { once: true });
+    this.#hasStream = true;
     this.#streamed.resolve(context);
-    return await this.#result;
+    try {
+      return await this.#result;
+    } finally {
+      await Promise.allSettled(this.#early);
+    }
   }
 
   cancel(reason?: unknown): void {
