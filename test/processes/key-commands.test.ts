@@ -79,7 +79,7 @@ test('[SCOPE-1] [SCOPE-10] pml keys gives a key a scope, changes it, and shows i
   const shown = await pml('scope', 'ci', '--deny', 'disk:write', '--loops', 'none', '--lane', 'native');
   expect(shown.stdout.replace(/ +/g, ' ')).toBe(
     'key ci\ntools disk:* mail:get_* not disk:write\nservers all\ncalls/hour 0 of 5 used\n' +
-      'loops not broken\nlane native\n',
+      'loops not stopped\nlane native\n',
   );
   const changed = { ...scope, tools: { ...scope.tools, deny: ['disk:write'] }, loops: null, lane: 'native' };
   expect((await me()).scope).toEqual(changed);
