@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { GatewayTarget } from '../adapters/client/gateway-link.ts';
 import { watchSettings } from '../adapters/config/watch-settings.ts';
 import { type DataDirLock, dataFile, readToken } from '../adapters/store/data-dir-lock.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
@@ -41,7 +42,7 @@ import { createAccess, hostsOf } from '../surfaces/http/guard.ts';
 import { createReadiness, type Listener, listen } from '../surfaces/http/listen.ts';
 import { createLogins } from '../surfaces/http/logins.ts';
 import { createInboundOAuth } from '../surfaces/http/oauth/inbound-oauth.ts';
-import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
+import { createMcpEndpoints, nativeLane } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { createBackups } from './maintenance.ts';
 import { returnMemory } from './return-memory.ts';
 
@@ -93,8 +94,8 @@ export interface GatewayProcess {
   /** Resolves when the store is open, rejects when it cannot be opened. */
   readonly ready: Promise<void>;
   readonly listener: Listener;
-  /** `/mcp` and `/mcp/all` for this process itself, without network and authentication. */
-  readonly toMcp: typeof fetch;
+  /** `/mcp` or `/mcp/all` for this process itself, without network and authentication. */
+  readonly toMcp: (address: URL) => GatewayTarget;
   readonly createLink: () => string;
   close(): Promise<void>;
 }
@@ -184,10 +185,15 @@ export async function startGatewayProcess(
     undo.push(() => lock.announce(null));
     undo.push(await followSettings(dir, gateway, redaction, logger, settings, options.context));
     const stdioClient = asAgent({ name: owner, user: owner, role: 'owner', keyId: null });
-    const toMcp: typeof fetch = async (input, init) => {
-      const request = new Request(input, init);
-      const isNative = new URL(request.url).pathname === '/mcp/all';
-      return await (isNative ? mcp.native : mcp.gateway)(request, stdioClient);
+    const toMcp = (url: URL): GatewayTarget => {
+      const isNative = url.pathname === '/mcp/all';
+      const serve = isNative ? mcp.native : mcp.gateway;
+      const lane = isNative ? nativeLane(url) : 'search';
+      return {
+        url,
+        fetch: (input, init) => serve(new Request(input, init), stdioClient),
+        call: (message, from) => mcp.call(message, { ...from, who: stdioClient }, lane),
+      };
     };
     const ready = opening.then(() => {});
     return { gateway, answerCall, ready, listener, toMcp, createLink, close };

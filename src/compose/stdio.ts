@@ -53,7 +53,7 @@ export function serveStdio(
     const options = { context, fillIn: true, handOver, openAfterMs: DEFAULTS.openAfterMs };
     held = await startGatewayProcess(dir, settings, claimed.lock, options);
     held.ready.catch(fail);
-    return { url: mcpUrl(held.listener.port, path), headers, fetch: held.toMcp };
+    return { ...held.toMcp(mcpUrl(held.listener.port, path)), headers };
   };
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const onError = (error: Error) => void process.stderr.write(`pml: ${error.message}\n`);

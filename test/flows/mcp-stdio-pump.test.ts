@@ -14,7 +14,7 @@ import {
   prepareClient,
   rawRequest,
 } from '../support/mcp-endpoints.ts';
-import { type Holder, startHolder } from '../support/mcp-holder.ts';
+import { directTarget, type Holder, startHolder } from '../support/mcp-holder.ts';
 import { createPipe } from '../support/mcp-pipe.ts';
 import { testGateway } from '../support/test-gateway.ts';
 
@@ -47,10 +47,19 @@ async function pumped(reach: () => Promise<GatewayTarget>, options: ConnectOptio
 const execute = (client: Client, tool: string, args: object = {}, options = {}) =>
   callTool(client, 'pml_execute', { tool, arguments: args }, options);
 
-describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
+/** How the pump reaches its gateway. */
+type Way = 'target' | 'within';
+const WAYS: readonly (readonly [Era, Way])[] = [
+  ...ERAS.map((era) => [era, 'target'] as const),
+  ['legacy', 'within'],
+];
+
+describe.each(WAYS)('the stdio pump, %s, %s', (era, way) => {
   test('[MCP-23] forwards everything unchanged, with the gateway in the same process', async () => {
     const { gateway } = await testGateway({ servers: [benchServer()] });
-    const target = { url: 'http://gateway.test/mcp', fetch: fetchInto(openEndpoints(gateway)) };
+    const endpoints = openEndpoints(gateway);
+    const spoken = { url: 'http://gateway.test/mcp', fetch: fetchInto(endpoints) };
+    const target = way === 'within' ? directTarget(endpoints) : spoken;
     const { client, stdin, ended, written } = await pumped(async () => target, {
       era,
       capabilities: { elicitation: { form: {} } },
@@ -85,7 +94,7 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
   test('[MCP-23] forwards cancellations and change notifications', async () => {
     const bench = benchServer();
     const first = await holder(bench);
-    const { client } = await pumped(async () => first.target, { era });
+    const { client } = await pumped(async () => first[way], { era });
     const controller = new AbortController();
     const hanging = execute(client, 'bench:hang', {}, { signal: controller.signal });
     await expect.poll(() => bench.seen.calls).toBe(1);
@@ -104,7 +113,7 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
     const bench = benchServer();
     const holders = [await holder(bench), await holder()];
     let reached = 0;
-    const reach = async () => (holders[Math.min(reached++, 1)] as Holder).target;
+    const reach = async () => (holders[Math.min(reached++, 1)] as Holder)[way];
     const { client } = await pumped(reach, { era });
     const heard: JsonObject[] = [];
     client.fallbackNotificationHandler = async ({ method, params }) => {
@@ -175,22 +184,57 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
   });
 });
 
-test('[MCP-24] a question of a gateway that ended is withdrawn', async () => {
-  const holders = [await holder(), await holder()];
-  let reached = 0;
-  const reach = async () => (holders[Math.min(reached++, 1)] as Holder).target;
-  let asked = false;
-  let takenBack = false;
-  const { client } = await pumped(reach, { era: 'legacy', capabilities: { elicitation: { form: {} } } });
-  client.setRequestHandler('elicitation/create', async (_request, { mcpReq: { signal } }) => {
-    asked = true;
-    await new Promise((resolve) => signal.addEventListener('abort', resolve));
-    takenBack = true;
-    return { action: 'cancel' };
-  });
-  const asking = execute(client, 'bench:ask', { question: '?' }).catch((error: Error) => error.message);
-  await expect.poll(() => asked).toBe(true);
-  await holders[0]?.kill();
-  expect(await asking).toMatch(/may or may not have run/);
-  await expect.poll(() => takenBack).toBe(true);
+test('[MCP-52] a call within the process goes without a request', async () => {
+  const bench = benchServer();
+  const { within } = await holder(bench);
+  let requests = 0;
+  let calls = 0;
+  const target: GatewayTarget = {
+    ...within,
+    fetch: (...all) => {
+      requests += 1;
+      return within.fetch!(...all);
+    },
+    call: (...all) => {
+      const answer = within.call!(...all);
+      if (answer) calls += 1;
+      return answer;
+    },
+  };
+  const { client, written } = await pumped(async () => target, { era: 'legacy' });
+  await execute(client, 'bench:count');
+  const before = requests;
+  await Promise.all(Array.from({ length: 8 }, () => execute(client, 'bench:count')));
+  expect([requests - before, calls]).toEqual([0, 9]);
+
+  // Without a session, and all else that is not a call.
+  const session = { session: '', client: 'x', say: () => {} };
+  expect(
+    await within.call!({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } }, session),
+  ).toBeNull();
+  expect(within.call!({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, session)).toBeNull();
+  expect(written.join('').trim().split('\n')).toHaveLength(1 + 9);
 });
+
+test.each<Way>(['target', 'within'])(
+  '[MCP-24] a question of a gateway that ended is withdrawn, %s',
+  async (way) => {
+    const holders = [await holder(), await holder()];
+    let reached = 0;
+    const reach = async () => (holders[Math.min(reached++, 1)] as Holder)[way];
+    let asked = false;
+    let takenBack = false;
+    const { client } = await pumped(reach, { era: 'legacy', capabilities: { elicitation: { form: {} } } });
+    client.setRequestHandler('elicitation/create', async (_request, { mcpReq: { signal } }) => {
+      asked = true;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      takenBack = true;
+      return { action: 'cancel' };
+    });
+    const asking = execute(client, 'bench:ask', { question: '?' }).catch((error: Error) => error.message);
+    await expect.poll(() => asked).toBe(true);
+    await holders[0]?.kill();
+    expect(await asking).toMatch(/may or may not have run/);
+    await expect.poll(() => takenBack).toBe(true);
+  },
+);

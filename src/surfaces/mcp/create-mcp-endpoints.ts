@@ -14,15 +14,16 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import { ClientSubscriptions, isGraveEnough } from './client-subscriptions.ts';
-import type { ClientChannel, Endpoint, ServedEndpoint } from './endpoint.ts';
+import type { ClientChannel, DirectCaller, Endpoint, ServedEndpoint } from './endpoint.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
 import { KnownServers } from './known-servers.ts';
 import { createNativeEndpoint } from './native-endpoint.ts';
 import { Listings } from './pass-through/listings.ts';
 import { gatewayUri } from './pass-through/resource-uri.ts';
 import { RPC, rpcResponse } from './rpc-error.ts';
-import { asPlainCall, type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
+import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
+import { asPlainCall, plainCall } from './serving/short-calls.ts';
 import { TaskOwners } from './serving/tasks.ts';
 import { createTransparentEndpoint, MirroredArguments } from './transparent-endpoint.ts';
 export interface McpOptions {
@@ -55,6 +56,8 @@ export interface McpEndpoints {
   native(request: Request, who: Principal): Promise<Response>;
   /** `/mcp/servers/<name>`. */
   server(name: string, request: Request, who: Principal): Promise<Response>;
+  /** A call to `/mcp`, or in another lane, from within this process; null where it has to come as a request. */
+  call(message: unknown, from: DirectCaller, lane?: Lane): ReturnType<ServedEndpoint['call']>;
   close(): Promise<void>;
 }
 
@@ -159,9 +162,11 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
 
   return {
     gateway: (request, who) => atLane('search', request, who),
-    native: (request, who) => {
-      const isAsked = new URL(request.url).searchParams.get('meta') === '1';
-      return atLane(isAsked ? 'both' : 'native', request, who);
+    native: (request, who) => atLane(nativeLane(new URL(request.url)), request, who),
+    call(message, from, asked = 'search') {
+      // What the configuration says of clients by name is looked up with requests.
+      if ((gateway.settings().clients ?? []).length > 0) return null;
+      return inLane(from.who.scope?.lane ?? asked).call(message, from);
     },
     server: (name, request, who) =>
       ofClient(request, who, async (same, seen) => {
@@ -180,6 +185,11 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
   };
 }
 
+/** The lane that an address of `/mcp/all` asks for. */
+export function nativeLane({ searchParams }: URL): Lane {
+  return searchParams.get('meta') === '1' ? 'both' : 'native';
+}
+
 const PARSE_ERROR = -32700;
 
 type ServingOptions = LegacyOptions & ModernOptions;
@@ -194,6 +204,10 @@ function serveEndpoint(endpoint: Endpoint, options: ServingOptions): ServedEndpo
     publish: (event, user) => modern.publish(event, user),
     close: async () => {
       await Promise.all([legacy.close(), modern.close()]);
+    },
+    call(message, from) {
+      const call = plainCall(message);
+      return call && legacy.callDirectly(call, from);
     },
     async fetch(request, who) {
       if (request.method !== 'POST') return await legacy.fetch(request, undefined, who);

@@ -1,4 +1,4 @@
-import type { ServerEvent } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, ServerEvent } from '@modelcontextprotocol/server';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
@@ -46,6 +46,17 @@ export interface Endpoint {
   forget(clientId: string): void;
 }
 
+/** Who makes a call from within this process. */
+export interface DirectCaller {
+  /** Id of an open session. */
+  readonly session: string;
+  readonly who: Principal;
+  /** Whom the caller speaks for. */
+  readonly client: string;
+  /** Gets what the call says before its answer. */
+  say(message: JSONRPCMessage): void;
+}
+
 /** A client that can be notified, on a connection or during one of its requests. */
 export interface ClientChannel {
   readonly clientId: string;
@@ -58,6 +69,11 @@ export interface ClientChannel {
 /** An endpoint over HTTP, in both protocol eras. */
 export interface ServedEndpoint {
   fetch(request: Request, who: Principal): Promise<Response>;
+  /**
+   * Makes a call of a client in this process without a request over HTTP. Null where it has to be one; the answer is null
+   * where the session ends first.
+   */
+  call(message: unknown, from: DirectCaller): Promise<JSONRPCMessage | null> | null;
   /** Clients of the 2025-11-25 era, each with its own connection. */
   sessions(): Iterable<ClientChannel>;
   /** Open requests of the 2026-07-28 era. */

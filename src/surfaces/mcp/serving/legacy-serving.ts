@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type JSONRPCRequest,
+  type JSONRPCMessage,
   ProtocolError,
-  ProtocolErrorCode,
   type RequestId,
   type Server,
-  type ServerContext,
-  SUPPORTED_PROTOCOL_VERSIONS,
   WebStandardStreamableHTTPServerTransport,
+  type WebStandardStreamableHTTPServerTransportOptions,
 } from '@modelcontextprotocol/server';
-import type { Principal } from '../../../core/vocabulary/principal.ts';
+import { CLIENT_HEADER, type Principal } from '../../../core/vocabulary/principal.ts';
 import { isSameCaller } from '../../../engine/people/roles.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
-import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
+import type { DirectCaller, Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { type ClientChannel, whenEnded } from '../endpoint.ts';
-import { RPC, rpcResponse, rpcShape, thrownResponse } from '../rpc-error.ts';
+import { RPC, rpcResponse, thrownResponse } from '../rpc-error.ts';
 import { cannotAsk, namedClient, rawServer, readParams, UNTOUCHED } from './raw-server.ts';
 import { RecentEvents } from './recent-events.ts';
+import { answerOf, BegunCall, type CallContext, type PlainCall } from './short-calls.ts';
 
 const DEFAULTS = {
   sessions: 256,
@@ -27,8 +26,6 @@ const DEFAULTS = {
   askMs: 10 * 60_000,
   /** Milliseconds before a disconnected client should reconnect. */
   retryMs: 500,
-  /** Milliseconds within which an answer needs no stream: nobody loses a connection that fast. */
-  promptMs: 50,
 };
 const CANCELLED = -32800;
 
@@ -73,6 +70,12 @@ export class LegacyServing {
   call(request: Request, call: PlainCall, who: Principal): Promise<Response> | null {
     const session = this.#sessions.get(request.headers.get('mcp-session-id') ?? '');
     return session?.isOf(who) ? session.call(request, call, who) : null;
+  }
+
+  /** The same for a call from within this process; its answer is null where the session ends first. */
+  callDirectly(call: PlainCall, from: DirectCaller): Promise<JSONRPCMessage | null> | null {
+    const session = this.#sessions.get(from.session);
+    return session?.isOf(from.who) ? session.callDirectly(call, from) : null;
   }
 
   async close(): Promise<void> {
@@ -135,6 +138,35 @@ export interface LegacySessionOptions {
   onError(error: Error): void;
 }
 
+interface OpenDirectCall extends Pick<DirectCaller, 'say'> {
+  cancel(): void;
+  /** Without an answer. */
+  end(): void;
+}
+
+/** What belongs to a direct call goes to its caller instead of a stream. */
+class SessionTransport extends WebStandardStreamableHTTPServerTransport {
+  readonly #direct: ReadonlyMap<RequestId, OpenDirectCall>;
+
+  constructor(
+    options: WebStandardStreamableHTTPServerTransportOptions,
+    direct: ReadonlyMap<RequestId, OpenDirectCall>,
+  ) {
+    super(options);
+    this.#direct = direct;
+  }
+
+  override async send(
+    message: JSONRPCMessage,
+    options?: { readonly relatedRequestId?: RequestId },
+  ): Promise<void> {
+    const id = options?.relatedRequestId;
+    const direct = id === undefined ? undefined : this.#direct.get(id);
+    if (direct) direct.say(message);
+    else await super.send(message, options);
+  }
+}
+
 /**
  * One client of the 2025-11-25 era: a handshake, a session id, and requests to the client on its own streams.
  */
@@ -146,6 +178,7 @@ export class LegacySession implements ClientChannel {
   readonly #server: Server;
   readonly #running = new Map<RequestId, CallContext>();
   readonly #begun = new Map<Request | undefined, BegunCall>();
+  readonly #direct = new Map<RequestId, OpenDirectCall>();
   /** As it was with the last request: what a key may do can change during a session. */
   #who: Principal;
   #streams = 0;
@@ -155,12 +188,13 @@ export class LegacySession implements ClientChannel {
     this.#options = options;
     this.#who = options.who;
     this.#usedAt = options.now();
-    this.#transport = new WebStandardStreamableHTTPServerTransport({
+    const inSession = {
       sessionIdGenerator: () => this.clientId,
       eventStore: new RecentEvents(),
       retryInterval: DEFAULTS.retryMs,
       onsessioninitialized: () => options.onOpen(this),
-    });
+    };
+    this.#transport = new SessionTransport(inSession, this.#direct);
     this.#server = rawServer(options.serverInfo, {
       onRequest: (method, params, context) => {
         const request = context.http?.req;
@@ -173,6 +207,7 @@ export class LegacySession implements ClientChannel {
     this.#server.onerror = options.onError;
     this.#server.onclose = () => {
       for (const begun of this.#begun.values()) begun.cancel();
+      for (const direct of this.#direct.values()) direct.end();
       options.onClose(this);
     };
   }
@@ -206,6 +241,31 @@ export class LegacySession implements ClientChannel {
     return answer;
   }
 
+  /** Null where the session cannot tell it from another one that is under way. */
+  callDirectly(call: PlainCall, { who, client, say }: DirectCaller): Promise<JSONRPCMessage | null> | null {
+    const { id, method, params } = call;
+    if (this.#direct.has(id) || this.#running.has(id)) return null;
+    this.#who = who;
+    const cancelled = new AbortController();
+    const { promise: ended, resolve } = Promise.withResolvers<null>();
+    const cancel = () => cancelled.abort();
+    const end = () => {
+      cancel();
+      resolve(null);
+    };
+    this.#direct.set(id, { say, cancel, end });
+    const related = { relatedRequestId: id };
+    const mcpReq = {
+      id,
+      signal: cancelled.signal,
+      notify: (said) => this.#server.notification(said, related),
+      send: (asked: Parameters<Server['request']>[0], schema: typeof UNTOUCHED, options: object) =>
+        this.#server.request(asked, schema, { ...options, ...related }),
+    } as CallContext['mcpReq'];
+    const answer = answerOf(id, this.#handle(method, params, { mcpReq, clientName: client }));
+    return Promise.race([answer, ended]).finally(() => this.#direct.delete(id));
+  }
+
   async fetch(request: Request, body: unknown, who: Principal): Promise<Response> {
     this.#who = who;
     this.#usedAt = this.#options.now();
@@ -226,6 +286,7 @@ export class LegacySession implements ClientChannel {
     const { method, params } = (body ?? {}) as { method?: unknown; params?: JsonObject };
     if (method !== 'notifications/cancelled') return;
     for (const begun of this.#begun.values()) if (begun.id === params?.requestId) begun.cancel();
+    this.#direct.get(params?.requestId as RequestId)?.cancel();
   }
 
   /** On the stream of an open request, which is certain to be read; otherwise on the session's own. */
@@ -250,7 +311,8 @@ export class LegacySession implements ClientChannel {
       context.mcpReq.notify({ method: 'notifications/progress', params: told }).catch(() => {});
     };
     const { who } = this;
-    const sessionId = namedClient(context.http?.req, who) ?? this.clientId;
+    const name = context.clientName ?? context.http?.req?.headers.get(CLIENT_HEADER);
+    const sessionId = namedClient(name, who) ?? this.clientId;
     const caller: RequestCaller = {
       sessionId,
       client: this.#client(context),
@@ -300,114 +362,4 @@ export class LegacySession implements ClientChannel {
 function identified(params: JsonObject): JsonObject {
   if (params.mode !== 'url' || params.elicitationId !== undefined) return params;
   return { ...params, elicitationId: randomUUID() };
-}
-
-/** What a request of this era can do besides answering. */
-interface CallContext {
-  readonly mcpReq: Pick<ServerContext['mcpReq'], 'id' | 'signal' | 'notify' | 'send'>;
-  readonly http?: { readonly req?: Request };
-}
-
-export type PlainCall = JSONRPCRequest & { readonly params: JsonObject };
-
-type Begin = (call: PlainCall, context: CallContext) => Promise<JsonObject>;
-
-/**
- * A call that has begun before it is known how it is answered: at once and with nothing said before, by a plain response;
- * else on a stream, which can be picked up again. A stream costs both sides as much as the whole rest of a short call.
- */
-class BegunCall {
-  readonly #cancelled = new AbortController();
-  readonly #streamed = Promise.withResolvers<ServerContext>();
-  readonly #toSay = Promise.withResolvers<null>();
-  readonly #result: Promise<JsonObject>;
-  /** Notifications that wait for the stream: the answer ends it. */
-  readonly #early: Promise<unknown>[] = [];
-  #hasStream = false;
-  readonly id: RequestId;
-
-  constructor(request: Request, call: PlainCall, begin: Begin) {
-    this.id = call.id;
-    const onStream = async () => {
-      this.#toSay.resolve(null);
-      return (await this.#streamed.promise).mcpReq;
-    };
-    const mcpReq = {
-      id: call.id,
-      signal: this.#cancelled.signal,
-      notify: async (...said: Parameters<CallContext['mcpReq']['notify']>) => {
-        const told = onStream().then((stream) => stream.notify(...said));
-        if (!this.#hasStream) this.#early.push(told);
-        await told;
-      },
-      send: (async (...asked: Parameters<CallContext['mcpReq']['send']>) =>
-        await (await onStream()).send(...asked)) as CallContext['mcpReq']['send'],
-    };
-    this.#result = begin(call, { mcpReq, http: { req: request } });
-  }
-
-  /** Null if it takes longer, or has to say something first: it goes on and needs a stream. */
-  async promptAnswer(session: string): Promise<Response | null> {
-    const { promise: late, resolve } = Promise.withResolvers<null>();
-    const timer = setTimeout(resolve, DEFAULTS.promptMs, null);
-    const answered = this.#result.then(
-      (result) => ({ jsonrpc: '2.0', id: this.id, result }),
-      (error) => ({ jsonrpc: '2.0', id: this.id, error: legacyError(error) }),
-    );
-    const answer = await Promise.race([answered, this.#toSay.promise, late]);
-    clearTimeout(timer);
-    const headers = { 'content-type': 'application/json', 'mcp-session-id': session };
-    return answer && new Response(JSON.stringify(answer), { headers });
-  }
-
-  /** It has a stream now. */
-  async goOn(context: ServerContext): Promise<JsonObject> {
-    const { signal } = context.mcpReq;
-    signal.addEventListener('abort', () => this.cancel(signal.reason), { once: true });
-    this.#hasStream = true;
-    this.#streamed.resolve(context);
-    try {
-      return await this.#result;
-    } finally {
-      await Promise.allSettled(this.#early);
-    }
-  }
-
-  cancel(reason?: unknown): void {
-    this.#cancelled.abort(reason);
-  }
-}
-
-/** As this era has it: what is missing is an invalid parameter. */
-function legacyError(thrown: unknown): JsonObject {
-  const error = rpcShape(thrown);
-  return error.code === ProtocolErrorCode.ResourceNotFound
-    ? { ...error, code: ProtocolErrorCode.InvalidParams }
-    : error;
-}
-
-/**
- * The message as a call of this era that needs no further check; null for all others, such as those that ask for a task or
- * that the SDK would refuse.
- */
-export function asPlainCall({ headers }: Request, message: unknown): PlainCall | null {
-  const { jsonrpc, id, method, params, ...more } = (message ?? {}) as Partial<PlainCall>;
-  if (method !== 'tools/call' || jsonrpc !== '2.0' || Object.keys(more).length > 0) return null;
-  if (typeof id !== 'string' && !Number.isSafeInteger(id)) return null;
-  const { name, arguments: _, _meta: meta = {}, ...rest } = params ?? {};
-  if (typeof name !== 'string' || Object.keys(rest).length > 0 || !isPlainMeta(meta)) return null;
-  const accept = headers.get('accept');
-  if (!accept?.includes('application/json') || !accept.includes('text/event-stream')) return null;
-  const version = headers.get('mcp-protocol-version');
-  const isServed = version === null || SUPPORTED_PROTOCOL_VERSIONS.includes(version);
-  return isServed ? (message as PlainCall) : null;
-}
-
-const OF_THE_PROTOCOL = 'io.modelcontextprotocol/';
-
-function isPlainMeta(meta: unknown): boolean {
-  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return false;
-  const { progressToken } = meta as JsonObject;
-  const isToken = progressToken === undefined || ['string', 'number'].includes(typeof progressToken);
-  return isToken && Object.keys(meta).every((key) => !key.startsWith(OF_THE_PROTOCOL));
 }

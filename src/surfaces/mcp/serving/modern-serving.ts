@@ -9,7 +9,7 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
-import type { Principal } from '../../../core/vocabulary/principal.ts';
+import { CLIENT_HEADER, type Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
 import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { type ClientChannel, whenEnded } from '../endpoint.ts';
@@ -110,10 +110,12 @@ export class ModernServing {
     const incoming = this.#incoming.get(request)!;
     const handlers: RawHandlers = {
       onRequest: (method, _params, context) =>
-        this.#handle(incoming, context, namedClient(request, incoming.who)).catch((error) => {
-          incoming.isUnknownMethod = error.code === RPC.methodNotFound && method !== 'tools/call';
-          throw error;
-        }),
+        this.#handle(incoming, context, namedClient(request.headers.get(CLIENT_HEADER), incoming.who)).catch(
+          (error) => {
+            incoming.isUnknownMethod = error.code === RPC.methodNotFound && method !== 'tools/call';
+            throw error;
+          },
+        ),
       onNotification: (method, params) => this.#endpoint.hear(method, params, incoming.who),
     };
     const { serverInfo, schema } = incoming;

@@ -9,7 +9,7 @@ import {
   type ServerContext,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server';
-import { CLIENT_HEADER, type Principal } from '../../../core/vocabulary/principal.ts';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import { parentSpanOf, type TraceContext } from '../../../core/vocabulary/trace-context.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { ServerInfo } from '../endpoint.ts';
@@ -124,10 +124,9 @@ function traceContextIn({ traceparent, tracestate }: JsonObject): TraceContext |
  * The client that a bridge speaks for, or null. Only callers with the data folder's token may name one: with
  * a key, a caller could otherwise write into other sessions.
  */
-export function namedClient(request: Request | undefined, who: Principal): string | null {
+export function namedClient(name: string | null | undefined, who: Principal): string | null {
   if (who.keyId !== null || who.clientId !== undefined) return null;
-  const name = request?.headers.get(CLIENT_HEADER) ?? '';
-  return CLIENT_NAME.test(name) ? name : null;
+  return CLIENT_NAME.test(name ?? '') ? (name ?? null) : null;
 }
 
 /**
