@@ -1,5 +1,5 @@
-import { commentText, docComment } from '../vocabulary/doc-comment.ts';
 import { isJsonObject, type JsonObject } from '../vocabulary/read-wire.ts';
+import { commentText, docComment } from '../vocabulary/text.ts';
 import type { ToolDefinition } from '../vocabulary/tool-definition.ts';
 
 const DEFAULTS = {
