@@ -162,7 +162,16 @@ class StdioPump {
       if (!request || (request.acknowledged && 'result' in message)) return;
       this.#open.delete(message.id);
     }
+    this.#gatherWrites();
     this.#client.send(message).catch(this.#options.onError);
+  }
+
+  /** What is said in one turn goes in one write: each costs more than all that is done for a short answer. */
+  #gatherWrites(): void {
+    const { stdout } = this.#options;
+    if (stdout.writableCorked > 0) return;
+    stdout.cork();
+    process.nextTick(() => stdout.uncork());
   }
 
   #isSecondAcknowledgement({ method, params }: JSONRPCNotification): boolean {

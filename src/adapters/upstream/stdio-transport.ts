@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
+import { isJsonObject } from '../../core/vocabulary/read-wire.ts';
 import type { ChildRegistry } from './process-tree.ts';
 import { endTrees, MARKER_VARIABLE, type ProcessTree, waitUntilGone } from './process-tree.ts';
 
@@ -111,6 +112,11 @@ export class StdioTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) {
       return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The server accepts no more messages'));
+    }
+    if (stdin.writableCorked === 0) {
+      // What is sent in one turn goes in one write: each costs more than all that is done for a short call.
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
     }
     return new Promise((resolve, reject) => {
       stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
@@ -221,13 +227,26 @@ export class MessageLines {
     if (line === '') return;
     let message: JSONRPCMessage;
     try {
-      message = deserializeMessage(line);
+      message = readMessage(line);
     } catch {
       this.#options.onGarbage(line);
       return;
     }
     this.#options.onMessage(message);
   }
+}
+
+/** Nearly all lines are results, whose few fields are checked here; the SDK's schemas check the others. */
+function readMessage(line: string): JSONRPCMessage {
+  const message: unknown = JSON.parse(line);
+  return isPlainResult(message) ? message : deserializeMessage(line);
+}
+
+function isPlainResult(message: unknown): message is JSONRPCMessage {
+  if (!isJsonObject(message) || message.jsonrpc !== '2.0' || Object.keys(message).length !== 3) return false;
+  const { id, result } = message;
+  if (!isJsonObject(result) || !(result._meta === undefined || isJsonObject(result._meta))) return false;
+  return typeof id === 'string' || Number.isSafeInteger(id);
 }
 
 /** The last lines of a stream of any length and content. */

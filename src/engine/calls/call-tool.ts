@@ -24,6 +24,8 @@ import { askPerson, exactCall } from './ask-person.ts';
 const DEFAULTS = {
   /** Levels of a result: what reads, redacts and stores it goes down by recursion. */
   maxDepth: 500,
+  /** Tools whose record level is remembered. */
+  levels: 10_000,
 };
 
 export interface CallScope {
@@ -203,8 +205,21 @@ export function waitFor({ permissions }: Settings, timeoutMs = Number.POSITIVE_I
   return Math.min(permissions.approvalWaitMs, timeoutMs);
 }
 
+/** By settings and entry, neither of which ever changes: the words of rules and names are read once, not with each call. */
+const JUDGED = new WeakMap<Settings, WeakMap<CatalogueEntry, Verdict>>();
+
 /** What the policy says about a tool, regardless of its arguments. */
-export function judge({ permissions, servers }: Settings, { tool, proposed }: CatalogueEntry): Verdict {
+export function judge(settings: Settings, entry: CatalogueEntry): Verdict {
+  const verdicts = JUDGED.get(settings) ?? new WeakMap<CatalogueEntry, Verdict>();
+  const known = verdicts.get(entry);
+  if (known) return known;
+  const verdict = readVerdict(settings, entry);
+  verdicts.set(entry, verdict);
+  JUDGED.set(settings, verdicts);
+  return verdict;
+}
+
+function readVerdict({ permissions, servers }: Settings, { tool, proposed }: CatalogueEntry): Verdict {
   const isLocal = servers.some(({ name, transport }) => name === tool.server && transport === 'stdio');
   const verdict = decide(permissions, tool, isLocal);
   return proposed ? askAboutChange(verdict) : verdict;
@@ -303,9 +318,22 @@ function faultOf(result: ToolResult): string | null {
 
 type RecordLevel = 'none' | 'metadata' | 'full';
 
+type RecordRules = Settings['record'];
+
+/** By rules and tool: they are asked about several times with each call. */
+const LEVELS = new WeakMap<RecordRules, Map<string, RecordLevel>>();
+
 /** How much of a tool's calls is kept. */
-export function recordLevel({ record }: Pick<Settings, 'record'>, toolId: string): RecordLevel {
-  return record.find((rule) => matchesAnyCase(rule.tools, toolId))?.keep ?? 'full';
+export function recordLevel({ record }: { readonly record: RecordRules }, toolId: string): RecordLevel {
+  const levels = LEVELS.get(record) ?? new Map<string, RecordLevel>();
+  LEVELS.set(record, levels);
+  const known = levels.get(toolId);
+  if (known) return known;
+  const level = record.find((rule) => matchesAnyCase(rule.tools, toolId))?.keep ?? 'full';
+  // Programs may name tools that do not exist.
+  if (levels.size >= DEFAULTS.levels) levels.clear();
+  levels.set(toolId, level);
+  return level;
 }
 
 /** The strictest record setting among the calls that a program may make, as far as its text shows. */

@@ -13,8 +13,9 @@ import { isJsonObject } from '../../core/vocabulary/read-wire.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 
 const DEFAULTS = {
-  /** Answers after which what was counted is stored, where nothing else changed. */
+  /** Answers after which what was counted is stored, where nothing else changed; of many, a share of them. */
   perWrite: 10,
+  shareOfAll: 0.1,
 };
 
 /** Where the counts stand in the stored schema: a keyword that validators ignore. */
@@ -86,7 +87,8 @@ export async function openObservedOutputs({
     mine.unsaved++;
     const isOther = JSON.stringify(mine.schema) !== before;
     if (isOther) for (const tell of changed) tell();
-    return change !== null || mine.unsaved >= DEFAULTS.perWrite || isOther;
+    const enough = Math.max(DEFAULTS.perWrite, DEFAULTS.shareOfAll * countOf(mine.shape));
+    return change !== null || mine.unsaved >= enough || isOther;
   }
 
   return {

@@ -47,6 +47,14 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
   const listeners = new Set<(event: NumberedEvent) => void>();
   const attending = new Set<symbol>();
   let lastSeq = 0;
+  /** Busy gateways tell many events within a millisecond. */
+  let now = { ms: Number.NaN, text: '' };
+  const at = (): string => {
+    const moment = clock.now();
+    const ms = moment.getTime();
+    if (ms !== now.ms) now = { ms, text: moment.toISOString() };
+    return now.text;
+  };
   const privateRuns = new LRUCache<string, Ownership>({ max: DEFAULTS.runs });
   const ownership = (event: GatewayEvent): Ownership => {
     if (event.type === 'run_started' && event.visibility === 'private') {
@@ -63,7 +71,7 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
     },
     emit(event) {
       lastSeq += 1;
-      const numbered = { seq: lastSeq, at: clock.now().toISOString(), event, ownership: ownership(event) };
+      const numbered = { seq: lastSeq, at: at(), event, ownership: ownership(event) };
       events.push(numbered);
       weights.push(weighJson(event).characters);
       weight += weights.at(-1)!;
