@@ -8,7 +8,9 @@ import { words } from '../../retrieval/words.ts';
 import { draftPlan, judgePlans, type PlanningPast } from './draft-plan.ts';
 import { createEdgeTexts } from './edge-features.ts';
 import { PlanHistory, type PlannedRun } from './plan-history.ts';
+import type { PlanNets } from './plan-model.ts';
 import { PlanRecord } from './plan-record.ts';
+import type { SmallNet } from './small-net.ts';
 import { closestRun, replayCopies, textPlan, usualSize } from './unlearned-plans.ts';
 
 const DIMENSION = 24;
@@ -44,6 +46,14 @@ const jobRuns: PlannedRun[] = Array.from({ length: 5 }, (_, i) => ({
   uses: [1, 0],
   edges: [[1, 0]],
   key: `run ${i}`,
+}));
+
+/** Work of many kinds. */
+const OTHER_RUNS: PlannedRun[] = Array.from({ length: 40 }, (_, i) => ({
+  ...forms(`do work ${i}`, unit()),
+  uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
+  edges: [],
+  key: `other ${i}`,
 }));
 
 function pastOf(runs: readonly PlannedRun[]): PlanningPast {
@@ -96,13 +106,7 @@ test('[GROUND-1] work that no past run did is suggested, but has no supporting r
 });
 
 test('[GROUND-5] a plan from runs is less confident where a newer tool fits that these runs could not know', () => {
-  const others = Array.from({ length: 40 }, (_, i) => ({
-    ...forms(`do work ${i}`, unit()),
-    uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
-    edges: [],
-    key: `other ${i}`,
-  }));
-  const past = pastOf([...jobRuns, ...others]);
+  const past = pastOf([...jobRuns, ...OTHER_RUNS]);
   const weather = tools[3]!.vector;
   const between = normalise(JOB.map((value, i) => value + 0.6 * weather[i]!));
   const query = forms('please forecast the weather', between);
@@ -256,6 +260,42 @@ test('[PLAN-18] a copied plan with a good record is also used far from past runs
   expect(confidenceWith(1)).toBe(0.9);
 });
 
+test('[PLAN-30] a run that asked for the same is copied, however modest learned plans have been so far', () => {
+  const always = (chance: number) => ({ chance: () => chance }) as unknown as SmallNet;
+  const logits = Float32Array.from({ length: candidates.size }, (_, place) => -place);
+  const query = forms('send them the invoice', jobRuns[0]!.intent);
+  const ranking = {
+    text: candidates.textScores(query),
+    logits,
+    learned: logits,
+    familiarity: 1,
+    nearness: 1,
+    news: [],
+  };
+  const nets: PlanNets = {
+    ordered: 0,
+    guess: always(0.5),
+    // The first tool belongs, the second one does not.
+    membership: [{ chance: (_: Float32Array, at: number) => (at === 0 ? 0.9 : 0.1) } as unknown as SmallNet],
+    confidence: always(0.8),
+    edges: always(0),
+    form: 'graph',
+    calibration: null,
+  };
+  const outcome = { closeness: 1, isOther: false, copied: 0.95, byChance: 0, text: null };
+  const past = {
+    ...pastOf([...jobRuns, ...OTHER_RUNS]),
+    ranker: { rank: () => ranking, familiarity: new Familiarity(0.5, 0, 1) } as unknown as Ranker,
+    nets,
+    trustIn: () => 0.5,
+    record: new PlanRecord(
+      Array.from({ length: 20 }, () => ({ ...outcome, learned: { expected: 0.5, f1: 1 } })),
+    ),
+  };
+  const plan = draftPlan(past, query);
+  expect(plan.tools.map(({ place }) => place).sort()).toEqual([0, 1]);
+});
+
 test('[PLAN-18] a run records how good a copy of another job was', () => {
   const other = {
     ...forms('send the customer a poem', near(JOB, 0.9)),
@@ -275,13 +315,7 @@ test('[PLAN-18] a run records how good a copy of another job was', () => {
 });
 
 test('[PLAN-18] where a copied plan and text disagree, the one with the better record in such disputes is used', () => {
-  const others = Array.from({ length: 40 }, (_, i) => ({
-    ...forms(`do work ${i}`, unit()),
-    uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
-    edges: [],
-    key: `other ${i}`,
-  }));
-  const past = pastOf([...jobRuns, ...others]);
+  const past = pastOf([...jobRuns, ...OTHER_RUNS]);
   const weather = tools[3]!.vector;
   const query = forms('forecast the weather', normalise(JOB.map((value, i) => value + weather[i]!)));
   const placesWith = (copied: number, f1: number) => {

@@ -336,7 +336,8 @@ type RunsPlan = CopiedPlan;
 
 /**
  * A copy of a run that asked for the same beats what was learned where it is surer; where the two differ otherwise, the
- * one that has proven better on the runs so far serves.
+ * one that has proven better on the runs so far serves. That learned plans turn out better than they say of themselves is
+ * no reason to prefer them to a run that asked for the same.
  */
 function better(
   copied: WeighedCopy | null,
@@ -347,7 +348,8 @@ function better(
   if (!copied || !learned) return copied ?? learned;
   if (copied.isSame && copied.confidence > learned.confidence) return copied;
   if (f1Of(copied, placesOf(learned)) === 1) return learned;
-  return copied.expected > record.learnedAt(learned.confidence, runs) ? copied : learned;
+  const proven = record.learnedAt(learned.confidence, runs);
+  return copied.expected > (copied.isSame ? Math.min(proven, learned.confidence) : proven) ? copied : learned;
 }
 
 /** Of the runs that did not ask for the opposite; null where none is close. */
