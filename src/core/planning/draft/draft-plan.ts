@@ -23,8 +23,9 @@ import {
   copiedF1,
   copyOf,
   type LiveCopy,
+  textOfFirst,
   textPlan,
-  usualSize,
+  usualSizes,
 } from './unlearned-plans.ts';
 
 const DEFAULTS = {
@@ -41,6 +42,8 @@ const DEFAULTS = {
   least: 0.01,
   /** Confidence at the most where the run most like it asked for the opposite. */
   opposed: 0.4,
+  /** Share of that where the copy has one tool: other work may need some of several tools, and not the only one. */
+  single: 0.5,
   /** Narrowness of a past above which a plan that no near run supports, or that they dispute, expects at most this. */
   narrow: 0.3,
   unproven: 0.5,
@@ -129,7 +132,8 @@ export function draftWithSigns(
   const isNarrow = narrownessIn(history) > DEFAULTS.narrow;
   if (!plan || trust < DEFAULTS.leastTrust) {
     if (copied && outdoes(false)) {
-      const prior = Math.min(copied.confidence, copied.expected, DEFAULTS.opposed);
+      const share = copied.tools.length > 1 ? 1 : DEFAULTS.single;
+      const prior = share * Math.min(copied.confidence, copied.expected, DEFAULTS.opposed);
       const worth = Math.min(copied.trust, record.elsewhereAt(copied.closeness, prior));
       const isOther = asksForOther(related) || isOpposed(view, cosines);
       const confidence = isOther ? Math.min(prior, worth) : worth;
@@ -138,9 +142,12 @@ export function draftWithSigns(
     // What runs used, and yet are not trusted with, is what they asked for in words that mean something else.
     const isUsed = text.tools.some(({ place }) => history.runsOf[place]!.length > 0);
     const isDisputed = (isNarrow && isUsed) || negates;
+    // What was right more often than texts say is not certain for that.
+    const isSure = !isDisputed && text.confidence > DEFAULTS.unproven;
+    const worth = record.textAt(text.confidence);
     return unsigned({
       ...text,
-      confidence: isDisputed ? Math.min(text.confidence, DEFAULTS.unproven) : text.confidence,
+      confidence: isSure ? worth : Math.min(worth, DEFAULTS.unproven),
       basis: text.tools.length > 0 ? 'text' : 'nothing',
       support: 0,
     });
@@ -180,7 +187,7 @@ function textPlanFor(
   ruledOut?: ReadonlySet<number>,
 ): DraftedPlan {
   const scores = ranking?.text ?? candidates.textScores(query);
-  return textPlan(query, scores, candidates, usualSize(history.runs), textChances, ruledOut);
+  return textPlan(query, scores, candidates, usualSizes(history.runs), textChances, ruledOut);
 }
 
 function unsigned(plan: GroundedPlan): { readonly plan: GroundedPlan; readonly signs: null } {
@@ -460,6 +467,12 @@ export function judgePlans(past: PlanningPast, run: PlannedRun): PlanOutcome | n
     learned: learned && worth(learned),
     text: speaksAgainst(text, new Set(history.runs[closest.run]!.uses)) ? worth(text) : null,
     ...copiedElsewhere(history, run, right, isUnseen),
+    ...textOfFirst(
+      history,
+      right,
+      (other) => !isItself(other),
+      () => text,
+    ),
     ...(byJob.run !== plain.run && {
       jobGain: copiedF1(history, byJob.run, right) - copiedF1(history, plain.run, right),
     }),
