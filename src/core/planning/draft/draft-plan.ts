@@ -60,6 +60,8 @@ const DEFAULTS = {
   leastGain: 0.1,
   /** Tools that fit best by their text, of which some may never have been used. */
   fitting: 5,
+  /** Share of these from which a plan is rated like one for new tools: near past runs, too, one of them is often unused. */
+  unused: 0.4,
   /** The same, of which one may be missing in a plan. */
   missing: 8,
   /** Share of a plan that is lost where it does without a tool that is right: the others may be right all the same. */
@@ -164,7 +166,7 @@ export function draftWithSigns(
   const own =
     (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
     (1 - DEFAULTS.lost * chanceOfOther(text, plan, ranking));
-  const confidence = signs && signs.unused > 0 && !isSupported ? calibrated(past, own, signs, isNarrow) : own;
+  const confidence = signs && !isSupported ? calibrated(past, own, signs, isNarrow) : own;
   const grounds = { ...short, basis: 'runs' as const };
   if (isOpposed(view, cosines)) {
     return { plan: { ...grounds, confidence: Math.min(confidence, DEFAULTS.opposed), support: 0 }, signs };
@@ -195,8 +197,8 @@ function unsigned(plan: GroundedPlan): { readonly plan: GroundedPlan; readonly s
 }
 
 /**
- * By what plans for left-out runs were worth here. Where too few were left out, other catalogues have as much of a say
- * as the plan itself; of a past of few kinds of work they know nothing.
+ * By what plans for left-out runs were worth here, as far as tools that fit were never used. Where too few were left out,
+ * other catalogues have as much of a say as the plan itself; of a past of few kinds of work they know nothing.
  */
 function calibrated(
   { nets, planWorth = SHIPPED_PLAN_WORTH }: PlanningPast,
@@ -204,8 +206,9 @@ function calibrated(
   signs: PlanSigns,
   isNarrow: boolean,
 ): number {
-  if (nets?.calibration) return nets.calibration.at(signs);
-  return isNarrow ? own : (own + new PlanCalibration(planWorth).at(signs)) / 2;
+  const elsewhere = isNarrow ? own : (own + new PlanCalibration(planWorth).at(signs)) / 2;
+  const worth = nets?.calibration ? nets.calibration.at(signs) : elsewhere;
+  return own + Math.min(1, signs.unused / DEFAULTS.unused) * (worth - own);
 }
 
 function signsOf(
