@@ -5,7 +5,7 @@ import { createEdgeTexts, toolWordsOf } from '../core/planning/draft/edge-featur
 import { learnPlans } from '../core/planning/draft/learn-plans.ts';
 import { PlanHistory, type PlannedRun } from '../core/planning/draft/plan-history.ts';
 import type { PlanSigns } from '../core/planning/draft/plan-record.ts';
-import { replayCopies } from '../core/planning/draft/unlearned-plans.ts';
+import { replayPlans } from '../core/planning/draft/unlearned-plans.ts';
 import type { EvaluationReport } from '../core/vocabulary/evaluation-report.ts';
 import { trustOf } from '../engine/learning/plan-memory.ts';
 import type { Task } from './data-set.ts';
@@ -127,7 +127,7 @@ export function createDrafter(school: School): DraftPlan {
     return {
       candidates,
       history,
-      record: replayCopies(history),
+      record: replayPlans({ candidates, history, ...chances }),
       texts: model?.texts ?? createEdgeTexts(candidates, words),
       ranker,
       nets: model?.nets ?? null,

@@ -15,7 +15,7 @@ import { type PlacePair, PlanHistory, type PlannedRun } from '../../core/plannin
 import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-model.ts';
 import { type PlanOutcome, PlanRecord } from '../../core/planning/draft/plan-record.ts';
 import { doubtTools, type PlanReasons, planReasons } from '../../core/planning/draft/review-draft.ts';
-import { replayCopies } from '../../core/planning/draft/unlearned-plans.ts';
+import { replayPlans } from '../../core/planning/draft/unlearned-plans.ts';
 import { toolWords, words } from '../../core/retrieval/words.ts';
 import type { EdgeType } from '../../core/vocabulary/edge.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
@@ -112,7 +112,7 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
   }
 
   function recordSoFar(): PlanRecord {
-    record ??= replayCopies(recalled().history);
+    record ??= replayPlans(recalled());
     return record;
   }
 

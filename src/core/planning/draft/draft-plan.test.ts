@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { mean } from '../../learning/gate/metrics.ts';
 import { Candidates, type IntentForms } from '../../learning/ranker/candidates.ts';
 import { Familiarity } from '../../learning/ranker/familiarity.ts';
 import type { Ranker } from '../../learning/ranker/ranker.ts';
@@ -11,7 +12,7 @@ import { PlanHistory, type PlannedRun } from './plan-history.ts';
 import type { PlanNets } from './plan-model.ts';
 import { PlanRecord } from './plan-record.ts';
 import type { SmallNet } from './small-net.ts';
-import { closestRun, replayCopies, textPlan, usualSize } from './unlearned-plans.ts';
+import { closestRun, replayPlans, textPlan, usualSizes } from './unlearned-plans.ts';
 
 const DIMENSION = 24;
 const random = createRandom(11);
@@ -207,7 +208,7 @@ describe('[GROUND-4] plans by text', () => {
     const twins = [0, 1].map((i) => ({ ...tools[3]!, id: `t${i}:forecast_weather`, server: `t${i}` }));
     const offered = new Candidates([...twins, ...tools.slice(4)], [], DIMENSION);
     const query = forms('forecast the weather', near(tools[3]!.vector, 0.9));
-    const plan = textPlan(query, offered.textScores(query), offered, 2);
+    const plan = textPlan(query, offered.textScores(query), offered, [2]);
     expect(plan.tools.filter(({ place }) => place < 2)).toHaveLength(1);
   });
 
@@ -216,23 +217,34 @@ describe('[GROUND-4] plans by text', () => {
       const fused = Float64Array.from(tools, (_, i) => [best, second][i] ?? 0.05);
       return { fused, whole: fused, lexical: fused };
     };
-    expect(textPlan({ words: [] }, scores(0.5, 0.49), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
-    expect(textPlan({ words: [] }, scores(0.5), candidates, 1).confidence).toBeGreaterThan(0.5);
-    expect(textPlan({ words: [] }, scores(0.9), candidates, 1).confidence).toBeGreaterThan(0.5);
+    expect(textPlan({ words: [] }, scores(0.5, 0.49), candidates, [1]).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.5), candidates, [1]).confidence).toBeGreaterThan(0.5);
+    expect(textPlan({ words: [] }, scores(0.9), candidates, [1]).confidence).toBeGreaterThan(0.5);
     // Of two that are as good as certain, either may be meant.
-    expect(textPlan({ words: [] }, scores(0.9, 0.89), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
-    expect(textPlan({ words: [] }, scores(0.1), candidates, 1).tools).toEqual([]);
+    expect(textPlan({ words: [] }, scores(0.9, 0.89), candidates, [1]).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.1), candidates, [1]).tools).toEqual([]);
   });
 
   test('a tool whose full name is mentioned is chosen where there are few to compare it with', () => {
     const only = new Candidates([{ ...tools[3]!, vector: null }], [], DIMENSION);
     const query = forms('forecast the weather for me', new Float32Array(DIMENSION));
-    expect(textPlan(query, only.textScores(query), only, 2).tools).toHaveLength(1);
+    expect(textPlan(query, only.textScores(query), only, [2]).tools).toHaveLength(1);
+  });
+
+  test('where runs use one tool, one that is likely right leaves little for others', () => {
+    const fused = Float64Array.from(tools, (_, i) => [0.6, 0.58][i] ?? 0.05);
+    const planned = (usual: number) =>
+      textPlan({ words: [] }, { fused, whole: fused, lexical: fused }, candidates, [usual]);
+    expect(planned(4).tools.length).toBeGreaterThan(1);
+    expect(planned(1).tools.map(({ place }) => place)).toEqual([0]);
+    const [best, ...others] = [...planned(1).tools, ...planned(1).rest];
+    expect(others.reduce((sum, { chance }) => sum + chance, best!.chance)).toBeCloseTo(1);
   });
 
   test('the usual number of tools is learned from runs', () => {
-    expect(usualSize([])).toBe(2.5);
-    expect(usualSize(Array.from({ length: 100 }, () => ({ uses: [1, 2, 3, 4, 5, 6] })))).toBeGreaterThan(5.5);
+    expect(mean(usualSizes([]))).toBe(2.5);
+    const long = Array.from({ length: 100 }, () => ({ uses: [1, 2, 3, 4, 5, 6] }));
+    expect(mean(usualSizes(long))).toBeGreaterThan(5.5);
   });
 });
 
@@ -310,8 +322,32 @@ test('[PLAN-18] a run records how good a copy of another job was', () => {
   expect(outcome.elsewhere!.copied).toBe(0.5);
   expect(judgePlans(pastOf(jobRuns), run)!.elsewhere).toBeUndefined();
   // Runs that nothing was noted down of are replayed.
-  const replayed = replayCopies(new PlanHistory([...jobRuns, other], candidates.size, DIMENSION)).outcomes;
+  const replayed = replayPlans(past).outcomes;
   expect(replayed.flatMap(({ elsewhere }) => elsewhere?.copied ?? [])).toEqual([0.5]);
+});
+
+test('[PLAN-18] a run of a new job records how good the text plan was, and later text plans say so', () => {
+  const weather = tools[3]!.vector;
+  const run = (uses: readonly number[]) => ({
+    ...forms('forecast the weather', normalise(JOB.map((value, i) => value + weather[i]!))),
+    ...{ uses, edges: [], key: 'weather' },
+  });
+  const { expected, f1 } = judgePlans(pastOf(jobRuns), run([3]))!.textOfFirst!;
+  expect(expected).toBeGreaterThan(0);
+  expect(f1).toBeGreaterThan(0.5);
+  expect(judgePlans(pastOf([...jobRuns, run([3])]), run([3]))!.textOfFirst).toBeUndefined();
+  // Runs that nothing was noted down of are replayed.
+  const { outcomes } = replayPlans(pastOf([...jobRuns, run([3])]));
+  expect(outcomes.flatMap((each) => each.textOfFirst ?? [])).toHaveLength(1);
+  const query = forms('write a poem about the forecast', near(tools[5]!.vector, 0.9));
+  const confidenceWith = (was: number) => {
+    const record = new PlanRecord(
+      Array.from({ length: 20 }, () => ({ ...outcomes[0]!, textOfFirst: { expected: 0.5, f1: was } })),
+    );
+    return draftPlan({ ...pastOf(jobRuns), record }, query);
+  };
+  expect(confidenceWith(0.1)).toMatchObject({ basis: 'text' });
+  expect(confidenceWith(0.1).confidence).toBeLessThan(confidenceWith(0.5).confidence / 2);
 });
 
 test('[PLAN-18] where a copied plan and text disagree, the one with the better record in such disputes is used', () => {
@@ -332,7 +368,7 @@ test('[PLAN-18] where a copied plan and text disagree, the one with the better r
 
 /** What texts expect of themselves. */
 function draftText(query: IntentForms): number {
-  return textPlan(query, candidates.textScores(query), candidates, usualSize([])).confidence;
+  return textPlan(query, candidates.textScores(query), candidates, usualSizes([])).confidence;
 }
 
 test('[PLAN-18] a run records how good the text plan was where it disagreed with the copy', () => {

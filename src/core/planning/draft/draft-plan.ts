@@ -23,8 +23,9 @@ import {
   copiedF1,
   copyOf,
   type LiveCopy,
+  textOfFirst,
   textPlan,
-  usualSize,
+  usualSizes,
 } from './unlearned-plans.ts';
 
 const DEFAULTS = {
@@ -41,6 +42,8 @@ const DEFAULTS = {
   least: 0.01,
   /** Confidence at the most where the run most like it asked for the opposite. */
   opposed: 0.4,
+  /** Share of that where the copy has one tool: other work may need some of several tools, and not the only one. */
+  single: 0.5,
   /** Narrowness of a past above which a plan that no near run supports, or that they dispute, expects at most this. */
   narrow: 0.3,
   unproven: 0.5,
@@ -57,6 +60,8 @@ const DEFAULTS = {
   leastGain: 0.1,
   /** Tools that fit best by their text, of which some may never have been used. */
   fitting: 5,
+  /** Share of these from which a plan is rated like one for new tools: near past runs, too, one of them is often unused. */
+  unused: 0.4,
   /** The same, of which one may be missing in a plan. */
   missing: 8,
   /** Share of a plan that is lost where it does without a tool that is right: the others may be right all the same. */
@@ -129,7 +134,8 @@ export function draftWithSigns(
   const isNarrow = narrownessIn(history) > DEFAULTS.narrow;
   if (!plan || trust < DEFAULTS.leastTrust) {
     if (copied && outdoes(false)) {
-      const prior = Math.min(copied.confidence, copied.expected, DEFAULTS.opposed);
+      const share = copied.tools.length > 1 ? 1 : DEFAULTS.single;
+      const prior = share * Math.min(copied.confidence, copied.expected, DEFAULTS.opposed);
       const worth = Math.min(copied.trust, record.elsewhereAt(copied.closeness, prior));
       const isOther = asksForOther(related) || isOpposed(view, cosines);
       const confidence = isOther ? Math.min(prior, worth) : worth;
@@ -138,9 +144,12 @@ export function draftWithSigns(
     // What runs used, and yet are not trusted with, is what they asked for in words that mean something else.
     const isUsed = text.tools.some(({ place }) => history.runsOf[place]!.length > 0);
     const isDisputed = (isNarrow && isUsed) || negates;
+    // What was right more often than texts say is not certain for that.
+    const isSure = !isDisputed && text.confidence > DEFAULTS.unproven;
+    const worth = record.textAt(text.confidence);
     return unsigned({
       ...text,
-      confidence: isDisputed ? Math.min(text.confidence, DEFAULTS.unproven) : text.confidence,
+      confidence: isSure ? worth : Math.min(worth, DEFAULTS.unproven),
       basis: text.tools.length > 0 ? 'text' : 'nothing',
       support: 0,
     });
@@ -157,7 +166,7 @@ export function draftWithSigns(
   const own =
     (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
     (1 - DEFAULTS.lost * chanceOfOther(text, plan, ranking));
-  const confidence = signs && signs.unused > 0 && !isSupported ? calibrated(past, own, signs, isNarrow) : own;
+  const confidence = signs && !isSupported ? calibrated(past, own, signs, isNarrow) : own;
   const grounds = { ...short, basis: 'runs' as const };
   if (isOpposed(view, cosines)) {
     return { plan: { ...grounds, confidence: Math.min(confidence, DEFAULTS.opposed), support: 0 }, signs };
@@ -180,7 +189,7 @@ function textPlanFor(
   ruledOut?: ReadonlySet<number>,
 ): DraftedPlan {
   const scores = ranking?.text ?? candidates.textScores(query);
-  return textPlan(query, scores, candidates, usualSize(history.runs), textChances, ruledOut);
+  return textPlan(query, scores, candidates, usualSizes(history.runs), textChances, ruledOut);
 }
 
 function unsigned(plan: GroundedPlan): { readonly plan: GroundedPlan; readonly signs: null } {
@@ -188,8 +197,8 @@ function unsigned(plan: GroundedPlan): { readonly plan: GroundedPlan; readonly s
 }
 
 /**
- * By what plans for left-out runs were worth here. Where too few were left out, other catalogues have as much of a say
- * as the plan itself; of a past of few kinds of work they know nothing.
+ * By what plans for left-out runs were worth here, as far as tools that fit were never used. Where too few were left out,
+ * other catalogues have as much of a say as the plan itself; of a past of few kinds of work they know nothing.
  */
 function calibrated(
   { nets, planWorth = SHIPPED_PLAN_WORTH }: PlanningPast,
@@ -197,8 +206,9 @@ function calibrated(
   signs: PlanSigns,
   isNarrow: boolean,
 ): number {
-  if (nets?.calibration) return nets.calibration.at(signs);
-  return isNarrow ? own : (own + new PlanCalibration(planWorth).at(signs)) / 2;
+  const elsewhere = isNarrow ? own : (own + new PlanCalibration(planWorth).at(signs)) / 2;
+  const worth = nets?.calibration ? nets.calibration.at(signs) : elsewhere;
+  return own + Math.min(1, signs.unused / DEFAULTS.unused) * (worth - own);
 }
 
 function signsOf(
@@ -462,6 +472,12 @@ export function judgePlans(past: PlanningPast, run: PlannedRun): PlanOutcome | n
     learned: learned && worth(learned),
     text: speaksAgainst(text, new Set(history.runs[closest.run]!.uses)) ? worth(text) : null,
     ...copiedElsewhere(history, run, right, isUnseen),
+    ...textOfFirst(
+      history,
+      right,
+      (other) => !isItself(other),
+      () => text,
+    ),
     ...(byJob.run !== plain.run && {
       jobGain: copiedF1(history, byJob.run, right) - copiedF1(history, plain.run, right),
     }),

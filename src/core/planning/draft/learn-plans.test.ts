@@ -7,9 +7,11 @@ import { RankModel } from '../../learning/ranker/rank-model.ts';
 import { Ranker } from '../../learning/ranker/ranker.ts';
 import { normalise, PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
+import { draftPlan } from './draft-plan.ts';
 import { learnPlans, type PlanLesson } from './learn-plans.ts';
 import { PlanHistory, type PlannedRun } from './plan-history.ts';
 import type { PlanModel } from './plan-model.ts';
+import { PlanCalibration } from './plan-record.ts';
 
 const DIMENSION = 16;
 /** Six kinds of work, each with tools of its own, done in this order. */
@@ -106,6 +108,32 @@ describe('plans learned from past runs', () => {
     const far = calibration!.at({ expected: 0.8, nearest: 0.2, unused: 0.6, missed: 0.6 });
     expect(far).toBeLessThan(near - 0.3);
     expect(learned(runs)!.nets.calibration).toBeNull();
+  });
+
+  test('[PLAN-27] a single unused tool among those that fit best leaves a plan half of its own estimate', () => {
+    const { history, texts, nets } = learned(runs.filter(({ uses }) => uses[0]! < 10))!;
+    const aside = unit();
+    const intent = normalise(TOPICS[0]!.map((value, i) => value + 1.5 * aside[i]!));
+    const query = { ...formsOf(0), text: 'something like it', intent, clauses: [intent] };
+    const confidenceWith = (level: number, ...fitting: number[]) => {
+      const fused = new Float64Array(candidates.size);
+      for (const [rank, place] of fitting.entries()) fused[place] = 0.6 - 0.1 * rank;
+      const logits = logitsOf(query);
+      const text = { fused, whole: fused, lexical: fused };
+      const ranking = { text, logits, learned: logits, familiarity: 1, nearness: 1, news: [] };
+      const ranker = { rank: () => ranking, familiarity: new Familiarity(0.5, 0, 1) } as unknown as Ranker;
+      const past = { candidates, history, texts, ranker, trustIn: () => 0.8 };
+      const calibration = new PlanCalibration([level, 0, 0, 0, 0]);
+      return draftPlan({ ...past, nets: { ...nets, calibration } }, query).confidence;
+    };
+    const [worthless, poor] = [-20, -3];
+    expect(confidenceWith(worthless, 0, 1, 2, 13, 14)).toBeCloseTo(0);
+    const worth = confidenceWith(poor, 0, 1, 2, 13, 14);
+    expect(worth).toBeCloseTo(1 / (1 + Math.exp(3)));
+    const half = confidenceWith(worthless, 0, 1, 2, 3, 13);
+    expect(half).toBeGreaterThan(0.3);
+    expect(confidenceWith(poor, 0, 1, 2, 3, 13)).toBeCloseTo(half + worth / 2);
+    expect(confidenceWith(poor, 0, 1, 2, 3, 4)).toBe(confidenceWith(worthless, 0, 1, 2, 3, 4));
   });
 
   test('[PLAN-12] too few runs teach nothing', () => {

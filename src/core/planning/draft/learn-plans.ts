@@ -19,7 +19,7 @@ import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.t
 import { type Choice, chancesOf, chooseSet, logitOf, orderChance, PlanModel } from './plan-model.ts';
 import { type JudgedPlan, PlanCalibration, type PlanWorth } from './plan-record.ts';
 import { type LabelledRows, SmallNet } from './small-net.ts';
-import { replayCopies } from './unlearned-plans.ts';
+import { replayPlans } from './unlearned-plans.ts';
 
 const DEFAULTS = {
   /** Runs below which nothing is learned: past runs are copied instead. */
@@ -84,10 +84,11 @@ function* calibrate(lesson: PlanLesson, { ranker, leftOut }: Probe): Generator<v
   const model = yield* learnNets({ ranker, runs: known, words, seed, ...(weights && { weights }) });
   if (!model) return null;
   const { history, texts, nets } = model;
+  const chances = { ...(textChances && { textChances }) };
   const past = {
-    ...{ candidates, history, texts, ranker, nets, record: replayCopies(history) },
+    ...{ candidates, history, texts, ranker, nets, record: replayPlans({ candidates, history, ...chances }) },
     trustIn: () => DEFAULTS.trust,
-    ...(textChances && { textChances }),
+    ...chances,
   };
   const random = createRandom(seed);
   const asked = [near, far].flatMap((runs) => random.shuffle([...runs]).slice(0, DEFAULTS.asked));

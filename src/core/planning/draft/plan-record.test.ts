@@ -51,6 +51,25 @@ test('[PLAN-18] work of another kind is copied as well as other jobs were from e
   expect(new PlanRecord(times(45, outcome({}))).elsewhereAt(0.8, 0.4)).toBe(0.4);
 });
 
+test('[PLAN-18] a copy closer than those between other jobs were is worth more', () => {
+  const record = new PlanRecord(times(40, outcome({ elsewhere: { closeness: 0.4, copied: 0.4 } })));
+  expect(record.elsewhereAt(0.4, 0.4)).toBeCloseTo(0.4);
+  expect(record.elsewhereAt(0.5, 0.4)).toBeGreaterThan(0.46);
+  expect(record.elsewhereAt(0.3, 0.4)).toBeLessThan(0.34);
+  const none = new PlanRecord(times(40, outcome({ elsewhere: { closeness: 0.4, copied: 0 } })));
+  expect(none.elsewhereAt(0.3, 0)).toBe(0);
+});
+
+test('[PLAN-18] texts are worth what they were for jobs that were new', () => {
+  expect(new PlanRecord().textAt(0.3)).toBe(0.3);
+  expect(new PlanRecord(times(40, outcome({}))).textAt(0.3)).toBe(0.3);
+  const record = (f1: number, n: number) =>
+    new PlanRecord(times(n, outcome({ textOfFirst: { expected: 0.3, f1 } })));
+  expect(record(0.45, 40).textAt(0.3)).toBeCloseTo((0.3 * (2 + 40 * 0.45)) / (2 + 40 * 0.3));
+  expect(record(0, 1).textAt(0.3)).toBeGreaterThan(0.25);
+  expect(record(1, 40).textAt(0.9)).toBe(1);
+});
+
 test('[PLAN-18] a learned plan counts as far as past predictions came true, and less while there are few runs', () => {
   const empty = new PlanRecord();
   expect(empty.learnedAt(0.9, 30)).toBeLessThan(empty.learnedAt(0.9, 300));

@@ -4,7 +4,13 @@ import { dot, rowOf } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
 import { type RelatedIntents, relateIntents } from '../../retrieval/intent-actions.ts';
 import type { TextScores } from '../../retrieval/text-scores.ts';
-import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
+import {
+  LEAST_TEXT_CHANCE,
+  leadOf,
+  SHIPPED_TEXT_CHANCES,
+  type TextChances,
+  textChance,
+} from '../../retrieval/text-scores.ts';
 import type { PlanHistory } from './plan-history.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';
 import { type PlanOutcome, PlanRecord } from './plan-record.ts';
@@ -157,9 +163,17 @@ export function copiedElsewhere(
   return { elsewhere: { closeness, copied: copiedF1(history, run, right) } };
 }
 
-/** What copies would have been worth for the newest runs, each by those before it that are not its like. */
-export function replayCopies(history: PlanHistory): PlanRecord {
+/** What is copied from, and what texts are of. */
+interface ReplayedPast {
+  readonly history: PlanHistory;
+  readonly candidates: Candidates;
+  readonly textChances?: TextChances;
+}
+
+/** What plans would have been worth for the newest runs, each by those before it that are not its like. */
+export function replayPlans({ history, candidates, textChances }: ReplayedPast): PlanRecord {
   const { runs } = history;
+  const usual = usualSizes(runs);
   const first = Math.max(0, runs.length - DEFAULTS.replayed);
   const outcomes = runs.slice(first).flatMap((run, i): PlanOutcome[] => {
     const isHidden = (other: number) => other >= first + i || runs[other]!.key === run.key;
@@ -170,6 +184,7 @@ export function replayCopies(history: PlanHistory): PlanRecord {
     const closest = closestRun(history, run, isUnseen, false);
     if (!closest) return [];
     const right = new Set(run.uses);
+    const text = () => textPlan(run, candidates.textScores(run), candidates, usual, textChances);
     return [
       {
         closeness: closest.closeness,
@@ -179,10 +194,25 @@ export function replayCopies(history: PlanHistory): PlanRecord {
         learned: null,
         text: null,
         ...copiedElsewhere(history, run, right, isUnseen),
+        ...textOfFirst(history, right, (other) => !isHidden(other), text),
       },
     ];
   });
   return new PlanRecord(outcomes);
+}
+
+/** What the tools whose texts fit were worth for the first run of a job: there they have to do. */
+export function textOfFirst(
+  history: PlanHistory,
+  right: ReadonlySet<number>,
+  isSeen: (run: number) => boolean,
+  planned: () => DraftedPlan,
+): Pick<PlanOutcome, 'textOfFirst'> {
+  if (history.runs.some((_, run) => isSeen(run) && copiedF1(history, run, right) === 1)) return {};
+  const { tools, confidence } = planned();
+  const made = new Set(tools.map(({ place }) => place));
+  const f1 = (2 * made.intersection(right).size) / (made.size + right.size);
+  return made.size > 0 ? { textOfFirst: { expected: confidence, f1 } } : {};
 }
 
 /** Of a copy of any run that may be seen, by the newest of these. */
@@ -215,14 +245,14 @@ function priorAt(cosine: number): number {
 
 /**
  * A plan of the tools whose text fits the intent: what there is where no past run speaks. Of tools that read alike one
- * stands in it. Empty where no text fits. The size is that of greatest expected F1, 2 sum p / (k + m), where m tools
- * are usual. Tools that are ruled out are in no plan, however well their texts fit.
+ * stands in it. Empty where no text fits. The size is that of greatest expected F1, the mean of 2 sum p / (k + m) over
+ * the sizes m that runs have. Tools that are ruled out are in no plan, however well their texts fit.
  */
 export function textPlan(
   { words }: Pick<IntentForms, 'words'>,
   text: Pick<TextScores, 'whole' | 'lexical' | 'fused'>,
   candidates: Candidates,
-  usualSize: number,
+  usual: readonly number[],
   chances = SHIPPED_TEXT_CHANCES,
   ruledOut: ReadonlySet<number> = new Set(),
 ): DraftedPlan {
@@ -234,19 +264,21 @@ export function textPlan(
   }
   const sorted = best.sorted();
   const greatest = sorted.map(({ score }) => score);
-  const ranked = sorted.map(({ row }, rank): ChosenTool => {
+  const alone = sorted.map(({ row }, rank): ChosenTool => {
     const isNamed = rank === 0 && candidates.names[row]!.every((word) => words.includes(word));
     return {
       place: row,
       chance: Math.max(isNamed ? DEFAULTS.named : 0, textChance(chances, greatest, rank)),
     };
   });
+  const ranked = noMoreThan(mean(usual), alone);
   const tools: ChosenTool[] = [];
   let [sum, expected] = [0, 0];
   for (const tool of ranked) {
     const isRival = tools.some(({ place }) => alike(candidates, place, tool.place) >= DEFAULTS.rivals);
     if (isRival || tools.length === DEFAULTS.most) continue;
-    const withIt = (2 * (sum + tool.chance)) / (tools.length + 1 + usualSize);
+    const size = tools.length + 1;
+    const withIt = 2 * (sum + tool.chance) * mean(usual.map((right) => 1 / (size + right)));
     if (withIt <= expected) break;
     tools.push(tool);
     sum += tool.chance;
@@ -264,11 +296,18 @@ export function textPlan(
   };
 }
 
-/** How many tools a run uses, by those there were. */
-export function usualSize(runs: readonly { readonly uses: readonly unknown[] }[]): number {
-  const { usualSize: prior, usualRuns } = DEFAULTS;
-  const used = runs.reduce((sum, { uses }) => sum + uses.length, 0);
-  return (prior * usualRuns + used) / (usualRuns + runs.length);
+/** The first keeps its chance: of the others no more are right than is usual without it. */
+function noMoreThan(usual: number, [first, ...others]: readonly ChosenTool[]): ChosenTool[] {
+  if (!first) return [];
+  const expected = others.reduce((sum, { chance }) => sum + chance, 0);
+  const share = Math.min(1, Math.max(0, usual - first.chance) / (expected || 1));
+  return [first, ...others.map(({ place, chance }) => ({ place, chance: share * chance }))];
+}
+
+/** How many tools runs use: those there were, and a few as they are elsewhere. */
+export function usualSizes(runs: readonly { readonly uses: readonly unknown[] }[]): number[] {
+  const { usualSize, usualRuns } = DEFAULTS;
+  return [...new Array<number>(usualRuns).fill(usualSize), ...runs.map(({ uses }) => uses.length)];
 }
 
 function alike({ vectors }: Candidates, a: number, b: number): number {
