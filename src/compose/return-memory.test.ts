@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ofProcess, returnMemory } from './return-memory.ts';
 
@@ -11,8 +14,12 @@ describe('memory that is returned', () => {
   function process(...used: readonly number[]) {
     let at = 0;
     const sums = [0, ...used.map((_, i) => used.slice(0, i + 1).reduce((sum, ms) => sum + ms, 0))];
-    const holdings = { cpuMs: () => sums[Math.min(at, sums.length - 1)]!, giveBack: vi.fn() };
-    const stop = returnMemory(holdings, LOOK_MS);
+    const holdings = {
+      lookMs: LOOK_MS,
+      cpuMs: () => sums[Math.min(at, sums.length - 1)]!,
+      giveBack: vi.fn(),
+    };
+    const stop = returnMemory([holdings]);
     const look = () => {
       at++;
       vi.advanceTimersByTime(LOOK_MS);
@@ -38,14 +45,24 @@ describe('memory that is returned', () => {
   });
 });
 
+test('[OPS-9] the main thread rests while another one works', async () => {
+  const busy = new Worker('for (;;);', { eval: true });
+  await once(busy, 'online');
+  const [main, whole] = ofProcess().map(({ cpuMs }) => ({ cpuMs, before: cpuMs() }));
+  while (whole!.cpuMs() - whole!.before < 300) await sleep(20);
+  expect(main!.cpuMs() - main!.before).toBeLessThan(100);
+  await busy.terminate();
+});
+
 test('[OPS-9] memory of this process is returned without a word, and no function remains', () => {
   const warned = vi.fn();
   process.on('warning', warned);
-  const { cpuMs, giveBack } = ofProcess();
-  const before = cpuMs();
-  giveBack();
-  giveBack();
-  expect(cpuMs()).toBeGreaterThan(before);
+  for (const { cpuMs, giveBack } of ofProcess()) {
+    const before = cpuMs();
+    giveBack();
+    giveBack();
+    expect(cpuMs()).toBeGreaterThan(before);
+  }
   expect(warned).not.toHaveBeenCalled();
   expect('gc' in globalThis).toBe(false);
   process.off('warning', warned);

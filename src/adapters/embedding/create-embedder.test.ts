@@ -182,6 +182,27 @@ describe('the built-in model', () => {
     }
   });
 
+  test('[EMB-22] the memory of the weights goes with the threads, before garbage is collected', () => {
+    const embedder = new URL('./minilm-embedder.ts', import.meta.url);
+    const freed = printed(`
+      import { once } from 'node:events';
+      import { MiniLmEmbedder } from '${embedder}';
+      const ended = [];
+      process.on('worker', (worker) => ended.push(once(worker, 'exit')));
+      const resting = new MiniLmEmbedder(2, 500);
+      await resting.embed(Array.from({ length: 70 }, (_, i) => 'text ' + i));
+      const before = process.memoryUsage.rss();
+      const awake = setInterval(() => {}, 100);
+      await Promise.all(ended);
+      clearInterval(awake);
+      console.log(ended.length, before - process.memoryUsage.rss());
+      await resting.close();
+    `);
+    const [threads, bytes] = freed.split(' ').map(Number);
+    expect(threads).toBe(2);
+    expect(bytes).toBeGreaterThan(24_000_000);
+  });
+
   test('[EMB-15] splits a catalogue between two threads, in order, and keeps the first free for queries', async () => {
     const two = new MiniLmEmbedder(2);
     const one = new MiniLmEmbedder(1);

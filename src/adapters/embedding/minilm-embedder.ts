@@ -1,9 +1,14 @@
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Embedder } from '../../engine/ports.ts';
-import { type EmbedReply, type EmbedRequest, MINILM, type MiniLmWorkerData } from './minilm-files.ts';
-import { modelMemory } from './minilm-model.ts';
+import {
+  type EmbedReply,
+  type EmbedRequest,
+  MINILM,
+  type MiniLmWorkerData,
+  type ShareRequest,
+} from './minilm-files.ts';
 
 const DEFAULTS = {
   /** Texts of a request that is answered at once: a query and its clauses. A longer one is a catalogue. */
@@ -16,8 +21,8 @@ const DEFAULTS = {
   quietMs: 250,
   /** The second thread ends after so long without a catalogue, and gives its memory back. */
   idleMs: 10_000,
-  /** After so long without any text the model goes, too: about 40 MB. The next text waits 0.1 s until it is read again. */
-  restMs: 60_000,
+  /** After so long without any text the model goes, too: about 45 MB. The next text waits 0.1 s until it is read again. */
+  restMs: 30_000,
   /** Megabytes of a thread's heap for what lives briefly: tokens and strings. The engine would take 32. */
   youngMegabytes: 2,
 };
@@ -47,7 +52,6 @@ export class MiniLmEmbedder implements Embedder {
   readonly #most: number;
   readonly #restMs: number;
   readonly #waiting: Chunk[] = [];
-  #memory: MiniLmWorkerData['memory'] | undefined;
   #threads: Thread[] = [];
   /** Whether the first thread has answered, so the weights are where the others look for them. */
   #isLoaded = false;
@@ -138,7 +142,6 @@ export class MiniLmEmbedder implements Embedder {
     if (this.#waiting.length > 0 || this.#threads.some(({ pending }) => pending.size > 0)) return;
     const resting = this.#threads;
     this.#threads = [];
-    this.#memory = undefined;
     this.#isLoaded = false;
     for (const { worker } of resting) void worker.terminate();
   }
@@ -174,12 +177,13 @@ export class MiniLmEmbedder implements Embedder {
   }
 
   #start(index: number): Thread {
-    this.#memory ??= modelMemory(this.#most);
-    const data: MiniLmWorkerData = { memory: this.#memory, thread: index };
+    const from = index > 0 ? this.#sharedMemory() : undefined;
+    const data: MiniLmWorkerData = { thread: index, threads: this.#most, ...(from && { from }) };
     const worker = new Worker(WORKER, {
       name: 'pml-embedding',
       execArgv: [],
       workerData: data,
+      transferList: from ? [from] : [],
       resourceLimits: { maxYoungGenerationSizeMb: DEFAULTS.youngMegabytes },
     });
     const thread: Thread = { worker, pending: new Map(), isBusy: false };
@@ -187,6 +191,13 @@ export class MiniLmEmbedder implements Embedder {
     worker.on('error', (cause) => this.#fail(thread, 'The embedding worker failed', cause));
     worker.on('exit', () => this.#fail(thread, 'The embedding worker ended before it was done'));
     return thread;
+  }
+
+  /** Where another thread gets the memory of the first one from. */
+  #sharedMemory(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#threads[0]!.worker.postMessage({ to: port1 } satisfies ShareRequest, [port1]);
+    return port2;
   }
 
   #settle({ worker, pending }: Thread, reply: EmbedReply): void {
@@ -207,7 +218,6 @@ export class MiniLmEmbedder implements Embedder {
     const others = this.#threads.filter((each) => each !== thread);
     this.#reject(message, cause);
     this.#threads = [];
-    this.#memory = undefined;
     this.#isLoaded = false;
     for (const { worker } of others) void worker.terminate();
   }

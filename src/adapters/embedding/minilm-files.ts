@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Arena, Pointer, WasmMemory } from '../../core/numeric/matrices.ts';
+import type { MessagePort } from 'node:worker_threads';
+import type { Arena, Pointer } from '../../core/numeric/matrices.ts';
 import type { EncoderKernels } from '../../core/numeric/scalar-encoder.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 
@@ -19,14 +20,22 @@ export const MINILM = {
 
 /** What a worker starts with: the first thread fills the memory, the others find the weights in it. */
 export interface MiniLmWorkerData {
-  readonly memory: WasmMemory;
   readonly thread: number;
+  /** Threads that the memory has room for. */
+  readonly threads: number;
+  /** Absent for the first thread, which makes the memory: where the others get it from. */
+  readonly from?: MessagePort;
 }
 
 /** To the worker: embed these texts. */
 export interface EmbedRequest {
   readonly id: number;
   readonly texts: readonly string[];
+}
+
+/** To the first worker: pass the memory on. */
+export interface ShareRequest {
+  readonly to: MessagePort;
 }
 
 /** From the worker: the vectors end to end, or the error. */

@@ -1,6 +1,8 @@
 /** The worker thread with the model, so that embedding a catalogue never blocks the gateway. */
+import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { WasmMemory } from '../../core/numeric/matrices.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import {
   type EmbedReply,
@@ -8,8 +10,9 @@ import {
   MINILM,
   type MiniLmWorkerData,
   readMiniLmFiles,
+  type ShareRequest,
 } from './minilm-files.ts';
-import { createTokenizer, MiniLmModel, type Tokens } from './minilm-model.ts';
+import { createTokenizer, MiniLmModel, modelMemory, type Tokens } from './minilm-model.ts';
 
 /**
  * Tokens per batch. Larger batches are hardly faster per token, and a query that arrives while a catalogue is
@@ -34,7 +37,10 @@ const port = parentPort!;
 let loading: Promise<MiniLmQueue> | undefined;
 let isWorking = false;
 
-port.on('message', async (request: EmbedRequest) => {
+let memory: WasmMemory | undefined;
+
+port.on('message', async (request: EmbedRequest | ShareRequest) => {
+  if ('to' in request) return share(request.to);
   const queue = await load(request.id);
   queue?.add(request);
   if (queue && !isWorking) await work(queue);
@@ -52,9 +58,17 @@ async function load(id: number): Promise<MiniLmQueue | undefined> {
   }
 }
 
+/** From thread to thread: were it known to the main thread, it would stay until garbage is collected there. */
+function share(to: MessagePort): void {
+  to.postMessage(memory);
+  to.close();
+}
+
 async function loadQueue(): Promise<MiniLmQueue> {
+  const { thread, threads, from } = workerData as MiniLmWorkerData;
+  memory ??= from ? ((await once(from, 'message'))[0] as WasmMemory) : modelMemory(threads);
   const files = await readMiniLmFiles();
-  const model = new MiniLmModel(files, workerData as MiniLmWorkerData);
+  const model = new MiniLmModel(files, { memory, thread });
   return new MiniLmQueue({
     dimension: MINILM.hidden,
     tokenise: createTokenizer(files),
