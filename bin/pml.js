@@ -27,10 +27,11 @@ const MALLOC = {
 };
 
 /**
- * The engine's space for what lives briefly grows to two times 32 MB under load, and stays so. Requests leave little
- * behind: cleaning more often costs the same processor time.
+ * The engine's space for what lives briefly grows to two times 32 MB under load, and stays so; the other one grows to
+ * several times what lives in it before it is cleaned, which under load is 90 MB more. Requests leave little behind:
+ * cleaning more often costs the same processor time.
  */
-const YOUNG = '--max-semi-space-size=8';
+const HEAP = ['--max-semi-space-size=8', '--heap-growing-percent=60'];
 
 const source = new URL('../src/main.ts', import.meta.url);
 const built = new URL('../dist/main.js', import.meta.url);
@@ -56,7 +57,7 @@ if (isNodeWanted) {
 function becomeWanted() {
   const node = isNodeWanted ? process.execPath : bundledNode();
   const flags = isNodeWanted ? process.execArgv : [];
-  const own = /semi.space/.test(process.env.NODE_OPTIONS ?? '') ? [] : [YOUNG];
+  const own = /semi.space/.test(process.env.NODE_OPTIONS ?? '') ? [] : HEAP;
   const args = [node, ...own, ...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   process.execve(node, args, { ...MALLOC, ...process.env });
 }

@@ -23,7 +23,8 @@ test.runIf(process.platform === 'linux')(
     };
     const [before, after, ...more] = await started({});
     const [pid] = before!.split(' ');
-    expect([before, after, ...more]).toEqual([`${pid} undefined`, `${pid} 1 --max-semi-space-size=8`]);
+    const flags = '--max-semi-space-size=8 --heap-growing-percent=60';
+    expect([before, after, ...more]).toEqual([`${pid} undefined`, `${pid} 1 ${flags}`]);
     expect(await started({ MALLOC_ARENA_MAX: '4' })).toEqual([expect.stringMatching(/^\d+ 4$/)]);
     const [, own] = await started({}, ' --max-semi-space-size=16');
     expect(own).toMatch(/^\d+ 1$/);
