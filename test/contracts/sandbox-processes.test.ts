@@ -216,6 +216,23 @@ describe('sandbox processes', () => {
     await until(() => !orphans.some(isAlive));
   });
 
+  test('[BOX-22] programs one after the other take one process, and two together leave one more ready', async () => {
+    // What the other sandbox starts to be ready may come a little later.
+    await run('return 1;');
+    const others = new Set(childrenOf(process.pid));
+    const own = () => childrenOf(process.pid).filter((pid) => !others.has(pid) && isAlive(pid));
+    const other = createSandbox({ longRunMs: 600_000 });
+    const compute = () => other.run(program('return 1;'), tableHost(), options());
+    try {
+      for (let i = 0; i < 5; i++) expect(returned(await compute())).toBe(1);
+      expect(own()).toHaveLength(1);
+      await Promise.all([compute(), compute()]);
+      await until(() => own().length === 3);
+    } finally {
+      await other.close();
+    }
+  });
+
   test('[BOX-22] processes start with the first program and end when they are idle', async () => {
     // What the other sandbox starts to be ready may come a little later.
     await run('return 1;');

@@ -121,8 +121,8 @@ const refusal = (kind: 'cancelled' | 'crashed', message: string): Taken => ({
 const CLOSED = refusal('cancelled', 'The sandbox is closed');
 
 /**
- * Children for the programs, and one more than needed as long as programs come: without any, none is kept,
- * because each takes the memory of a process. When all are busy, programs queue; the user with the fewest
+ * Children for the programs: one as long as they come one after the other, one more than needed once several came
+ * together, and none without programs, because each takes the memory of a process. When all are busy, programs queue; the user with the fewest
  * running programs goes first. A user with none running may exceed the limit, up to twice `maxRunning` in
  * all.
  */
@@ -136,6 +136,8 @@ class ChildPool {
   readonly #line: { readonly user: string; readonly settle: (taken: Taken) => void }[] = [];
   /** Consecutive. */
   #failedStarts = 0;
+  /** Whether a program has come lately while another one was there: from then on one child is kept ready. */
+  #isShared = false;
   /** Runs out when no program has come for a while. */
   #quiet: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -160,6 +162,7 @@ class ChildPool {
       if (signal?.aborted) return leave();
       signal?.addEventListener('abort', leave);
       this.#line.push(waiting);
+      this.#isShared ||= this.#running.size > 0 || this.#line.length > 1;
       this.#stayReady();
       this.fill();
       this.#advance();
@@ -180,7 +183,8 @@ class ChildPool {
   fill(): void {
     if (this.#isClosed) return;
     const { maxRunning } = this.#options;
-    const spares = this.#quiet ? this.#options.spares : 0;
+    const isResting = this.#running.size + this.#line.length === 0;
+    const spares = this.#quiet && (this.#isShared || isResting) ? this.#options.spares : 0;
     const newcomers = new Set(
       this.#line.map(({ user }) => user).filter((user) => this.#underWay(user) === 0),
     );
@@ -239,6 +243,7 @@ class ChildPool {
 
   #letGo(): void {
     this.#quiet = undefined;
+    this.#isShared = false;
     // A program that still runs may end at any moment, and another may follow it.
     if (this.#running.size > 0 || this.#line.length > 0) {
       this.#stayReady();
