@@ -28,7 +28,7 @@ const MALLOC = {
 
 /**
  * The engine's space for what lives briefly grows to two times 32 MB under load, and stays so; the other one grows to
- * several times what lives in it before it is cleaned, which under load is 90 MB more. Requests leave little behind:
+ * several times what lives in it before it is cleaned, which under load is up to 100 MB more. Requests leave little behind:
  * cleaning more often costs the same processor time.
  */
 const HEAP = ['--max-semi-space-size=8', '--heap-growing-percent=60'];
