@@ -12,11 +12,7 @@ import { createEmbedder } from '../src/adapters/embedding/create-embedder.ts';
 import { createSandbox } from '../src/adapters/sandbox/create-sandbox.ts';
 import { fileTokenStore } from '../src/adapters/upstream/file-token-store.ts';
 import { McpUpstream } from '../src/adapters/upstream/mcp-upstream.ts';
-import {
-  occurrencesEnding,
-  readCall,
-  type SessionCall,
-} from '../src/core/planning/parts/part-occurrences.ts';
+import { partsEnding, readCall, type SessionCall } from '../src/core/planning/parts/part-occurrences.ts';
 import type { Gateway } from '../src/engine/gateway.ts';
 import type { Capability } from '../src/engine/ports.ts';
 import { openTestGateway } from '../test/support/open-test-gateway.ts';
@@ -200,7 +196,7 @@ async function attempt(
     for (const [i, { tool, arguments: args }] of turn.calls.entries()) {
       const earlier = calls.slice(-11);
       calls.push(readCall({ tool, arguments: args, result: results[i] }, earlier, turn.intent, index));
-      for (const { steps } of occurrencesEnding(calls.slice(-12)))
+      for (const steps of partsEnding(calls.slice(-12)))
         if (isKnown(routines, steps)) for (const { place } of steps) inRoutine.add(place);
     }
   }

@@ -25,8 +25,8 @@ export interface TraceFacts {
   readonly conditionals?: readonly NodePair[];
   /** Values met again in this run, or coming into it from its job. */
   readonly valueFlow?: readonly ValueFlow[];
-  /** Events of the steps before this run in its job, on its clock: what follows them is learned as if one program had. */
-  readonly earlier?: readonly TraceEvent[];
+  /** Of the steps before this run in its job, on its clock: what follows them is learned as if one program had. */
+  readonly earlier?: readonly TraceFacts[];
   /** Dependencies of the executed plan, one per task and dependency. They count only if both nodes ran. */
   readonly dependencies?: readonly PlanDependency[];
 }
@@ -79,31 +79,44 @@ function failedNodes({ events }: TraceFacts): NodeSighting[] {
   }));
 }
 
+const NONE: readonly CallSpan[] = [];
+
 function* declarations({ staticProvides, conditionals }: TraceFacts) {
   for (const { from, to } of staticProvides ?? []) yield { from, to, type: 'provides' as const };
   for (const { from, to } of conditionals ?? []) yield { from, to, type: 'conditional' as const };
 }
 
+interface ReadStep {
+  /** Calls that nothing within the step made, and that have ended: nothing follows the others. */
+  readonly calls: readonly CallSpan[];
+  /** Edges that it showed. */
+  readonly edges: ReadonlySet<string>;
+}
+
+/** A job's step is asked for with each step that follows it. */
+const READ_STEPS = new WeakMap<TraceFacts, ReadStep>();
+
+function readStep(facts: TraceFacts): ReadStep {
+  if (!READ_STEPS.has(facts)) readRun(facts);
+  return READ_STEPS.get(facts)!;
+}
+
 function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: Iterable<Tally> } {
-  const earlier = facts.earlier ?? [];
-  const ofJob = new Set(earlier.map(({ traceId }) => traceId));
-  const spans = callSpans([...earlier, ...facts.events]);
-  const own = spans.filter(({ start }) => !ofJob.has(start.traceId));
-  const callsOf = Map.groupBy(own, ({ start }) => start.node);
+  const earlier = (facts.earlier ?? []).map(readStep);
+  const spans = callSpans(facts.events);
+  const callsOf = Map.groupBy(spans, ({ start }) => start.node);
   const repeats = new Map<NodeId, number>();
 
   const tallies = new Map<string, Tally>();
-  const seenBefore = new Set<string>();
   /** `call` is what makes two sightings one: the id of the call, or the task, of `to`. */
   const see = (type: EdgeType, from: NodeId, to: NodeId, call: unknown, path?: PathPair) => {
     const key = `${type} ${from.length} ${from}${to}`;
-    if (ofJob.has(call as string)) {
-      seenBefore.add(key);
-      return;
+    let tally = tallies.get(key);
+    if (!tally) {
+      const isAgain = earlier.some(({ edges }) => edges.has(key));
+      tally = { type, from, to, calls: new Set(), paths: [], isAgain };
+      tallies.set(key, tally);
     }
-    const isAgain = seenBefore.has(key);
-    const tally = tallies.get(key) ?? { type, from, to, calls: new Set(), paths: [], isAgain };
-    tallies.set(key, tally);
     tally.calls.add(call);
     if (path) tally.paths.push(path);
   };
@@ -113,11 +126,13 @@ function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: I
     const parent = byId.get(span.start.parentTraceId ?? '');
     if (parent) see('contains', parent.start.node, span.start.node, span.start.traceId);
   }
-  for (const siblings of Map.groupBy(spans, ({ start }) => start.parentTraceId).values()) {
-    for (const [span, before] of precedingNodes(siblings)) {
-      for (const node of before) {
+  const families = Map.groupBy(spans, ({ start }) => start.parentTraceId);
+  for (const [parent, siblings] of families) {
+    const before = parent === null ? earlier.flatMap(({ calls }) => calls) : [];
+    for (const [span, nodes] of precedingNodes(siblings, before)) {
+      for (const node of nodes) {
         if (node !== span.start.node) see('sequence', node, span.start.node, span.start.traceId);
-        else if (!ofJob.has(span.start.traceId)) repeats.set(node, (repeats.get(node) ?? 0) + 1);
+        else repeats.set(node, (repeats.get(node) ?? 0) + 1);
       }
     }
   }
@@ -139,18 +154,30 @@ function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: I
     failures: calls.filter(({ end }) => !end?.success).length,
     repeats: repeats.get(node) ?? 0,
   }));
+  if (facts.earlier) {
+    const calls = (families.get(null) ?? []).filter(({ end }) => end);
+    READ_STEPS.set(facts, { calls, edges: new Set(tallies.keys()) });
+  }
   return { nodes, tallies: tallies.values() };
 }
 
 /**
- * For each call the nodes that it directly followed. Operations of user code (`code:map`) stand between most
- * tool calls: they are steps, and in addition tools count as following one another through them.
+ * For each call the nodes that it directly followed, also among the calls `before` its run. Operations of user code
+ * (`code:map`) stand between most tool calls: they are steps, and in addition tools count as following one another
+ * through them.
  */
-function precedingNodes(siblings: readonly CallSpan[]): Map<CallSpan, Set<NodeId>> {
+function precedingNodes(
+  siblings: readonly CallSpan[],
+  before: readonly CallSpan[],
+): Map<CallSpan, Set<NodeId>> {
   const preceding = new Map<CallSpan, Set<NodeId>>(siblings.map((span) => [span, new Set()]));
-  const calls = siblings.filter(({ start }) => kindOf(start.node) !== 'operation');
-  for (const list of calls.length < siblings.length ? [siblings, calls] : [siblings]) {
-    for (const [i, followed] of directlyFollowed(list).entries()) {
+  const all =
+    before.length === 0
+      ? siblings
+      : [...before, ...siblings].sort((a, b) => a.startTs - b.startTs || a.endTs - b.endTs);
+  const calls = all.filter(({ start }) => kindOf(start.node) !== 'operation');
+  for (const list of calls.length < all.length ? [all, calls] : [all]) {
+    for (const [i, followed] of directlyFollowed(list, (span) => preceding.has(span)).entries()) {
       for (const { start } of followed) preceding.get(list[i]!)!.add(start.node);
     }
   }
@@ -158,7 +185,7 @@ function precedingNodes(siblings: readonly CallSpan[]): Map<CallSpan, Set<NodeId
 }
 
 /**
- * For each sibling (in the order of `callSpans`) those that it directly followed: they had ended when it
+ * For each sibling (in the order of `callSpans`) that is asked for, those that it directly followed: they had ended when it
  * began, and no other call ran entirely between the two. In a chain that is the previous call; after a
  * parallel group, every call of the group; parallel calls never follow one another.
  *
@@ -166,7 +193,10 @@ function precedingNodes(siblings: readonly CallSpan[]): Map<CallSpan, Set<NodeId
  * call that ended before `last` started is covered by it, and the others are the result. In order of end
  * these are contiguous, at the end of the ended calls: O(n log n).
  */
-export function directlyFollowed(siblings: readonly CallSpan[]): CallSpan[][] {
+export function directlyFollowed(
+  siblings: readonly CallSpan[],
+  isAsked: (call: CallSpan) => boolean = () => true,
+): (readonly CallSpan[])[] {
   const byEnd = [...siblings.keys()].sort((a, b) => siblings[a]!.endTs - siblings[b]!.endTs || a - b);
   let ended = 0;
   let last = -1;
@@ -176,6 +206,7 @@ export function directlyFollowed(siblings: readonly CallSpan[]): CallSpan[][] {
       last = Math.max(last, byEnd[ended]!);
       ended++;
     }
+    if (!isAsked(call)) return NONE;
     const found: CallSpan[] = [];
     for (let i = ended - 1; i >= 0 && found.length < DEFAULTS.predecessors; i--) {
       const before = siblings[byEnd[i]!]!;

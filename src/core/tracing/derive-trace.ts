@@ -158,8 +158,8 @@ function callersFirst(spans: readonly CallSpan[]): CallSpan[] {
   for (let from = 0; from < spans.length; ) {
     let to = from + 1;
     while (to < spans.length && spans[to]!.startTs === spans[from]!.startTs) to++;
-    const tied = spans.slice(from, to);
-    for (const span of tied.length === 1 ? tied : inTreeOrder(tied)) ordered.push(span);
+    if (to === from + 1) ordered.push(spans[from]!);
+    else for (const span of inTreeOrder(spans.slice(from, to))) ordered.push(span);
     from = to;
   }
   return ordered;

@@ -61,24 +61,39 @@ export function continuesJob(
   return (isSilent && idle <= gapMs) || sharesValue();
 }
 
-function isSame(a: string, b: string): boolean {
-  const plain = (text: string) => text.trim().toLowerCase().replace(/\s+/g, ' ');
-  return plain(a) === plain(b);
-}
+const plain = (text: string) => text.trim().toLowerCase().replace(/\s+/g, ' ');
+const isSame = (a: string, b: string) => plain(a) === plain(b);
 
 type RecordedStep = JobStep & Pick<ExecutionTrace, 'events'>;
 
-/** The events of all steps on one clock, as if one program had made the calls. */
-export function jobEvents(job: readonly RecordedStep[]): TraceEvent[] {
-  const origin = job[0]?.executedAt.getTime() ?? 0;
-  let latest = 0;
-  return job.flatMap(({ executedAt, events }) => {
-    const at = executedAt.getTime() - origin;
+interface OnClock extends Pick<RecordedStep, 'events'> {
+  readonly step: RecordedStep;
+  readonly latest: number;
+}
+
+/** By the first step of a job: with each step that follows, all before it are asked for once more. */
+const ON_CLOCK = new WeakMap<RecordedStep, OnClock[]>();
+
+/** By step, its events on the clock of the job, as if one program had made the calls. */
+export function stepEvents(job: readonly RecordedStep[]): (readonly TraceEvent[])[] {
+  const [first] = job;
+  if (!first) return [];
+  const known = ON_CLOCK.get(first) ?? [];
+  ON_CLOCK.set(first, known);
+  const differs = known.findIndex(({ step }, i) => step !== job[i]);
+  if (differs >= 0) known.length = differs;
+  for (const step of job.slice(known.length)) {
+    const latest = known.at(-1)?.latest ?? 0;
+    const at = step.executedAt.getTime() - first.executedAt.getTime();
     const start = at < latest && latest - at <= DEFAULTS.toleranceMs ? latest : at;
-    const shifted = events.map((event) => ({ ...event, ts: event.ts + start }));
-    latest = shifted.reduce((most, { ts }) => Math.max(most, ts), latest);
-    return shifted;
-  });
+    const events = step.events.map((event) => ({ ...event, ts: event.ts + start }));
+    known.push({ step, events, latest: events.reduce((most, { ts }) => Math.max(most, ts), latest) });
+  }
+  return known.map(({ events }) => events);
+}
+
+export function jobEvents(job: readonly RecordedStep[]): TraceEvent[] {
+  return stepEvents(job).flat();
 }
 
 /** Values that went from step to step; those that the intents name were known before. */

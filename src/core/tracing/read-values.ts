@@ -60,8 +60,21 @@ export interface Reader {
   texts(value: unknown): readonly ReadText[];
 }
 
-export interface ReadText extends Leaf {
-  readonly pieces: readonly string[];
+/** A text with its distinctive pieces, which are looked for when they are asked for. */
+export class ReadText implements Leaf {
+  readonly path: string;
+  readonly text: string;
+  #pieces: readonly string[] | undefined;
+
+  constructor({ path, text }: Leaf) {
+    this.path = path;
+    this.text = text;
+  }
+
+  get pieces(): readonly string[] {
+    this.#pieces ??= piecesOf(this.text);
+    return this.#pieces;
+  }
 }
 
 interface RememberedCall extends Pick<ReadCall, 'arguments' | 'values'> {
@@ -89,7 +102,7 @@ export function createReader(): Reader {
     });
   };
 
-  const texts = (value: unknown) => textsOf(value).map((leaf) => ({ ...leaf, pieces: piecesOf(leaf.text) }));
+  const texts = (value: unknown) => textsOf(value).map((leaf) => new ReadText(leaf));
 
   return {
     texts,

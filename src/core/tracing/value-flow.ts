@@ -8,6 +8,7 @@ import {
   piecesOf,
   type ReadCall,
   type Reader,
+  type ReadText,
   type ReadValue,
 } from './read-values.ts';
 
@@ -44,7 +45,9 @@ export interface ValueFlow extends ValueShape {
   readonly toPath: string;
 }
 
-interface Source extends ReadValue {
+interface Source {
+  readonly value: string;
+  readonly read: ReadValue;
   readonly call: ReadCall;
   /** Index among the program's calls, in order of start. */
   readonly order: number;
@@ -82,39 +85,50 @@ function flowWithin(spans: readonly CallSpan[], input: unknown, reader: Reader):
   const given = reader.texts(input);
   const calls = spans.map((span) => reader.call(span));
   const sources = sourcesOf(calls);
+  // Most often: what the arguments are made of is of no interest then.
+  if (sources.size === 0) return [];
   const known = createKnownTexts(
-    sources.keys().filter((value) => sources.get(value)!.some(({ grade }) => grade !== 'part')),
+    sources.keys().filter((value) => sources.get(value)!.some(({ read }) => read.grade !== 'part')),
   );
-  const mentionedIn = (text: string, pieces: readonly string[]) => [
-    ...pieces,
-    ...known.findIn(text, () => true).texts,
-  ];
+  /** The values of sources that a text says; no others are asked about. */
+  function* mentionedIn(text: string, pieces: readonly string[]): Iterable<string> {
+    for (const piece of pieces) if (sources.has(piece)) yield piece;
+    yield* known.findIn(text, () => true).texts;
+  }
+  const says = ({ text, pieces }: ReadText) =>
+    sources.has(text) ||
+    pieces.some((piece) => sources.has(piece)) ||
+    known.findIn(text, () => true).texts.length > 0;
   /** By call, in order: a value in a call's own arguments is an echo when its result contains it. */
-  const echoes = calls.map(
-    (call) => new Set(call.arguments.flatMap(({ text, pieces }) => mentionedIn(text, pieces))),
-  );
+  const echoes: (ReadonlySet<string> | undefined)[] = [];
+  const isEcho = ({ order, call, value }: Source) => {
+    echoes[order] ??= new Set(call.arguments.flatMap(({ text, pieces }) => [...mentionedIn(text, pieces)]));
+    return echoes[order].has(value);
+  };
   /** When the program first had a value that no result gave it, in milliseconds of the run. */
   const ownSince = new Map<string, number>();
-  const own = (values: readonly string[], since: number) => {
+  const own = (values: Iterable<string>, since: number) => {
     for (const value of values) if (!ownSince.has(value)) ownSince.set(value, since);
   };
   for (const { text, pieces } of given) own(mentionedIn(text, pieces), Number.NEGATIVE_INFINITY);
 
   const flows = new Map<string, ValueFlow>();
   for (const [order, call] of calls.entries()) {
+    // Most calls of a long job.
+    if (!call.arguments.some(says)) continue;
     const { startTs } = call.span;
     const latest = (value: string, grades: readonly Grade[], accepts: (node: NodeId) => boolean) => {
+      const all = sources.get(value);
+      if (!all) return undefined;
       const until = Math.min(startTs, ownSince.get(value) ?? startTs);
-      return sources
-        .get(value)
-        ?.findLast(
-          (source) =>
-            source.order < order &&
-            source.call.span.endTs <= until &&
-            grades.includes(source.grade) &&
-            accepts(source.call.span.start.node) &&
-            !echoes[source.order]!.has(value),
-        );
+      return all.findLast(
+        (source) =>
+          source.order < order &&
+          source.call.span.endTs <= until &&
+          grades.includes(source.read.grade) &&
+          accepts(source.call.span.start.node) &&
+          !isEcho(source),
+      );
     };
     const sourcesIn = (text: string, accepts: (node: NodeId) => boolean) => {
       const inside = (value: string) => latest(value, ['whole', 'word'], accepts);
@@ -147,7 +161,7 @@ function sourcesOf(calls: readonly ReadCall[]): Map<string, Source[]> {
   const byEnd = [...calls.entries()].sort(([, a], [, b]) => a.span.endTs - b.span.endTs);
   for (const [order, call] of byEnd) {
     for (const read of call.values) {
-      const source = { ...read, call, order };
+      const source = { value: read.value, read, call, order };
       const all = sources.get(read.value);
       if (all) all.push(source);
       else sources.set(read.value, [source]);
@@ -161,8 +175,8 @@ function isOperation(node: NodeId): boolean {
 }
 
 function toFlow(source: Source, { span: later }: ReadCall, toPath: string, isWhole: boolean): ValueFlow {
-  const { call, path, grade, line, beside } = source;
-  const { start } = call.span;
+  const { path, grade, line, beside } = source.read;
+  const { start } = source.call.span;
   return {
     fromTraceId: start.traceId,
     toTraceId: later.start.traceId,
@@ -215,10 +229,11 @@ function createKnownTexts(texts: Iterable<string>): KnownTexts {
 
   return {
     findIn(text, accepts) {
+      if (known.length === 0 || text.length < shortest) return { texts: [], rest: text };
       const texts: string[] = [];
       let rest = '';
       let end = 0;
-      for (let at = 0; known.length > 0 && at + shortest <= text.length; ) {
+      for (let at = 0; at + shortest <= text.length; ) {
         const hit = isEdge(text, at) ? longestAt(text, at, accepts) : null;
         if (hit !== null) {
           texts.push(hit);

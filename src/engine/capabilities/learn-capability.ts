@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { inferSchema, mergeSchemas } from '../../core/capabilities/infer-schema.ts';
 import { admission, isWorthKeeping } from '../../core/capabilities/lifecycle.ts';
 import { nameRoutine } from '../../core/capabilities/name-routine.ts';
@@ -44,6 +45,9 @@ const DEFAULTS = {
   /** What a replay may cost: calls, and milliseconds of the first run. */
   replayCalls: 20,
   replayMs: 15_000,
+  /** Programs whose identity is remembered, and their characters in all. */
+  identities: 100,
+  identityLength: 256 * 1024,
 };
 
 export interface CapabilityLessons {
@@ -123,8 +127,16 @@ interface Identity {
   readonly codeHash: string;
 }
 
+/** Of the programs that were run last: most come again, and reading one costs more than all else that a run teaches. */
+const IDENTITIES = new LRUCache<string, ReturnType<typeof identityOf>>({
+  max: DEFAULTS.identities,
+  maxSize: DEFAULTS.identityLength,
+  sizeCalculation: (_, code) => code.length + 1,
+});
+
 function identityIn({ ports }: CapabilityLessons, trace: ExecutionTrace, code: string): Identity | null {
-  const identity = identityOf(code, ports.crypto.sha256);
+  const identity = IDENTITIES.get(code) ?? identityOf(code, ports.crypto.sha256);
+  IDENTITIES.set(code, identity);
   if (!identity.ok) return null;
   const { template, codeHash } = identity.value;
   return { template, codeHash: hashFor(codeHash, trace, ports.crypto) };

@@ -4,7 +4,8 @@ import { identityOf, inOrderOf } from '../../core/capabilities/template.ts';
 import { checkArguments } from '../../core/capabilities/validate-arguments.ts';
 import {
   givenIn,
-  occurrencesEnding,
+  occurrenceOf,
+  partsEnding,
   readCall,
   type SessionCall,
 } from '../../core/planning/parts/part-occurrences.ts';
@@ -363,8 +364,9 @@ async function partCases(
       const told = rememberedCall(tool, args as JsonObject, outcome?.result);
       read.push(readCall(told, read, of.intentText ?? '', 0));
     }
-    return occurrencesEnding(read).flatMap(({ steps, origins }) => {
+    return partsEnding(read).flatMap((steps) => {
       if (steps.map(({ call }) => call.tool).join(' ') !== part.tools.join(' ')) return [];
+      const { origins } = occurrenceOf(steps);
       const example = { ...givenIn(steps), result: null, origins };
       const whole = { ...part, wiring, owner, visibility, intents: [], examples: [example] };
       const [code] = partPrograms(whole, { required: requiredArguments(catalogue), inner });

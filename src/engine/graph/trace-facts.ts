@@ -6,7 +6,7 @@ import type {
   StructureNode,
 } from '../../core/structure/emit/static-structure.ts';
 import { type CallSpan, callSpans } from '../../core/tracing/derive-trace.ts';
-import { jobEvents, jobValueFlow } from '../../core/tracing/jobs.ts';
+import { jobValueFlow, stepEvents } from '../../core/tracing/jobs.ts';
 import { observedValueFlow } from '../../core/tracing/value-flow.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';
@@ -50,15 +50,34 @@ export function traceFacts(
   };
 }
 
-function jobFacts(trace: ExecutionTrace, job: readonly ExecutionTrace[]): TraceFacts {
-  const own = new Set(trace.events.map(({ traceId }) => traceId));
-  const whole = jobEvents([...job, trace]);
-  return {
-    at: trace.executedAt.getTime(),
-    events: whole.filter(({ traceId }) => own.has(traceId)),
-    earlier: whole.filter(({ traceId }) => !own.has(traceId)),
-    valueFlow: jobValueFlow([...job, trace], whole),
-  };
+interface Step {
+  readonly trace: ExecutionTrace;
+  readonly facts: TraceFacts;
+}
+
+/** By the first step of a job: each step is read once, not with every step that follows it. */
+const STEPS = new WeakMap<ExecutionTrace, Step[]>();
+
+function jobFacts(trace: ExecutionTrace, before: readonly ExecutionTrace[]): TraceFacts {
+  const job = [...before, trace];
+  const known = STEPS.get(job[0]!) ?? [];
+  STEPS.set(job[0]!, known);
+  const differs = known.findIndex((step, i) => step.trace !== job[i]);
+  if (differs >= 0) known.length = differs;
+  const events = stepEvents(job);
+  const flows = jobValueFlow(job, events.flat());
+  for (const step of job.slice(known.length)) {
+    const own = events[known.length]!;
+    const ids = new Set(own.map(({ traceId }) => traceId));
+    const facts = {
+      at: step.executedAt.getTime(),
+      events: own,
+      earlier: known.map((one) => one.facts),
+      valueFlow: flows.filter(({ toTraceId }) => ids.has(toTraceId)),
+    };
+    known.push({ trace: step, facts });
+  }
+  return known.at(-1)!.facts;
 }
 
 function providesOf(structure: StaticStructure): NodePair[] {

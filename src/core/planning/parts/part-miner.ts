@@ -3,7 +3,8 @@ import type { RememberedRun } from '../suggest/call-memory.ts';
 import {
   givenIn,
   type Occurrence,
-  occurrencesEnding,
+  occurrenceOf,
+  partsEnding,
   readCall,
   type SessionCall,
 } from './part-occurrences.ts';
@@ -119,8 +120,8 @@ export class PartMiner {
     for (const call of run.calls.slice(0, DEFAULTS.calls)) {
       this.#countTool(call.tool);
       calls = [...calls, readCall(call, calls, run.intent, session.job)].slice(-DEFAULTS.window);
-      for (const occurrence of occurrencesEnding(calls)) {
-        const entry = this.#count(occurrence, run, counted);
+      for (const steps of partsEnding(calls)) {
+        const entry = this.#count(steps, run, counted);
         if (!entry) continue;
         touched.add(entry.key);
         for (const smaller of this.#smaller(entry)) {
@@ -177,13 +178,13 @@ export class PartMiner {
   }
 
   /** Null for one that shares a job with an occurrence that was counted. */
-  #count(occurrence: Occurrence, run: RememberedRun, counted: Map<string, number>): Entry | null {
-    const { steps } = occurrence;
+  #count(steps: readonly SessionCall[], run: RememberedRun, counted: Map<string, number>): Entry | null {
     const tools = steps.map(({ call }) => call.tool);
     const key = keyOf(tools, run);
     const [first, last] = [steps[0]!.job, steps.at(-1)!.job];
     if ((counted.get(key) ?? -1) >= first) return null;
     counted.set(key, last);
+    const occurrence = occurrenceOf(steps);
     const example = exampleOf(occurrence);
     const bucket = Math.floor(this.#occurrences++ / DEFAULTS.bucket);
     if (this.#occurrences % DEFAULTS.bucket === 0) this.#letGo(bucket + 1);

@@ -19,6 +19,8 @@ export interface SessionCall {
   readonly gives: ReadonlyMap<string, string>;
   /** By argument: the earlier calls that had its value, the latest first. */
   readonly sources: ReadonlyMap<string, readonly Source[]>;
+  /** Places of the calls that gave it a value which nobody said. */
+  readonly takesFrom: readonly number[];
 }
 
 interface Source {
@@ -76,59 +78,69 @@ export function readCall(
     }
     if (found.length > 0) sources.set(name, found);
   }
-  return { call, place: (before.at(-1)?.place ?? -1) + 1, job, gives, sources };
+  const takesFrom = [...sources.values()].flatMap(flowing);
+  return { call, place: (before.at(-1)?.place ?? -1) + 1, job, gives, sources, takesFrom };
 }
 
 /**
- * The parts that end with the newest call: two to five calls, joined by values or by following one another, closed under
- * their inputs. The order in which they come is always the same.
+ * The steps of the parts that end with the newest call: two to five calls, joined by values or by following one another,
+ * closed under their inputs. The order in which they come is always the same.
  */
-export function occurrencesEnding(calls: readonly SessionCall[]): Occurrence[] {
+export function partsEnding(calls: readonly SessionCall[]): (readonly SessionCall[])[] {
   const last = calls.at(-1);
   if (!last) return [];
   const at = new Map(calls.map((call) => [call.place, call]));
-  const near = new Map(calls.map((call) => [call.place, neighbours(call, calls)]));
+  const near = new Map<number, readonly number[]>();
+  const nearTo = (place: number): readonly number[] => {
+    const known = near.get(place) ?? neighbours(at.get(place)!, calls);
+    near.set(place, known);
+    return known;
+  };
   const seen = new Set<string>();
-  const found: Occurrence[] = [];
-  let open: number[][] = [[last.place]];
-  for (let size = 1; size < DEFAULTS.most && open.length > 0; size++) {
-    const larger: number[][] = [];
+  const found: (readonly SessionCall[])[] = [];
+  let open: (readonly number[])[] = [[last.place]];
+  for (let size = 1; size < DEFAULTS.most && open.length > 0 && seen.size < DEFAULTS.perCall; size++) {
+    const larger: (readonly number[])[] = [];
     for (const part of open) {
-      const others = new Set(part.flatMap((place) => near.get(place)!));
+      if (seen.size >= DEFAULTS.perCall) break;
+      const others = new Set<number>();
+      for (const place of part) for (const other of nearTo(place)) others.add(other);
       for (const place of [...others].sort((a, b) => b - a)) {
         if (part.includes(place) || seen.size >= DEFAULTS.perCall) continue;
-        const next = [...part, place].sort((a, b) => a - b);
+        const next = withPlace(part, place);
         const key = next.join(' ');
         if (seen.has(key)) continue;
         seen.add(key);
         larger.push(next);
       }
     }
-    found.push(
-      ...larger.flatMap((places) => {
-        const steps = places.map((place) => at.get(place)!);
-        return steps.length >= DEFAULTS.least && isClosed(steps)
-          ? [{ steps, origins: originsIn(steps) }]
-          : [];
-      }),
-    );
+    for (const places of larger) {
+      const steps = places.map((place) => at.get(place)!);
+      if (steps.length >= DEFAULTS.least && isClosed(steps)) found.push(steps);
+    }
     open = larger;
   }
   return found;
+}
+
+/** In order. */
+function withPlace(part: readonly number[], place: number): readonly number[] {
+  const after = part.findIndex((other) => other > place);
+  return part.toSpliced(after < 0 ? part.length : after, 0, place);
 }
 
 /**
  * Places of the calls it follows or is followed by in its job, took a value from, or gave one to. What comes first in the
  * next job of a session says nothing about the last call of this one, unless it takes a value from it.
  */
-function neighbours({ place, job, sources }: SessionCall, calls: readonly SessionCall[]): number[] {
-  const taken = [...sources.values()].flatMap(flowing);
-  const given = calls.filter((other) =>
-    other.sources.values().some((all) => flowing(all).some((from) => from === place)),
-  );
-  const beside = calls.filter((other) => other.job === job && Math.abs(other.place - place) === 1);
-  const known = new Set(calls.map((call) => call.place));
-  return [...taken, ...[...given, ...beside].map((other) => other.place)].filter((one) => known.has(one));
+function neighbours({ place, job, takesFrom }: SessionCall, calls: readonly SessionCall[]): number[] {
+  const found: number[] = [];
+  for (const other of calls) {
+    const isBeside = other.job === job && Math.abs(other.place - place) === 1;
+    if (isBeside || takesFrom.includes(other.place) || other.takesFrom.includes(place))
+      found.push(other.place);
+  }
+  return found;
 }
 
 /** Where a value came from that nobody said. */
@@ -152,6 +164,11 @@ function isClosed(steps: readonly SessionCall[]): boolean {
           all.some(({ place, isSaid }) => isSaid || inside.has(place) || place < first) || all.length === 0,
       ),
   );
+}
+
+/** The part, with where its arguments came from. */
+export function occurrenceOf(steps: readonly SessionCall[]): Occurrence {
+  return { steps, origins: originsIn(steps) };
 }
 
 function originsIn(steps: readonly SessionCall[]): ReadonlyMap<string, readonly string[]>[] {
