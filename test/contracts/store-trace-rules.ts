@@ -120,6 +120,35 @@ export function traceRules(store: () => Store): void {
     expect(await store().traces.scan(next.cursor, 9)).toEqual({ traces: [], cursor: next.cursor });
   });
 
+  test('[STORE-10] a scan gives each trace as it is stored, whatever happened to it since', async () => {
+    const { cursor } = await lastCursor(store());
+    const events = sampleTrace().events.flatMap((event) => Array.from({ length: 40 }, () => event));
+    const traces = [
+      sampleTrace(),
+      sampleTrace({ intentText: 'half \ud800 and \u0000', code: '\u0000' }),
+      sampleTrace({ events }),
+      ...Array.from({ length: 4 }, () => sampleTrace()),
+    ];
+    const [judged, weighed, embedded, gone] = traces.slice(3).map(({ id }) => id);
+    await store().traces.append(traces[0]!);
+    await store().traces.appendAll(traces.slice(1));
+    const verdict = { good: false, reason: 'no', by: 'Ada', at: new Date(0).toISOString() };
+    await store().traces.judge(judged!, verdict);
+    await store().traces.setPriorities(new Map([[weighed!, 0.25]]));
+    await store().traces.setIntentEmbedding(embedded!, 'a-model', Float32Array.of(0.1, 0.2));
+    await store().traces.remove([gone!]);
+    const left = traces.filter(({ id }) => id !== gone);
+    for (const limit of [1, 2, 9]) {
+      let at = cursor;
+      for (let place = 0; place < left.length; place += limit) {
+        const page = await store().traces.scan(at, limit);
+        const wanted = left.slice(place, place + limit).map(({ id }) => store().traces.get(id));
+        expect(page.traces).toEqual(await Promise.all(wanted));
+        at = page.cursor;
+      }
+    }
+  });
+
   test('[STORE-11] replay priorities are stored with their traces', async () => {
     const [one, two] = [sampleTrace(), sampleTrace()];
     await store().traces.append(one);

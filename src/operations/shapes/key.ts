@@ -102,11 +102,5 @@ export function scopeToWire({ tools, servers, limits, loops, lane }: KeyScope): 
 }
 
 export function usedToWire(windows: readonly UsageWindow[]) {
-  return windows.map(({ per, startedAt, calls, tokens, seconds }) => ({
-    per,
-    since: startedAt.toISOString(),
-    calls,
-    tokens,
-    seconds,
-  }));
+  return windows.map(({ startedAt, ...used }) => ({ ...used, since: startedAt.toISOString() }));
 }

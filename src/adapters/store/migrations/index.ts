@@ -16,6 +16,7 @@ import * as traceOrder from './0012-trace-order.ts';
 import * as scopes from './0013-scopes.ts';
 import * as oauth from './0014-oauth.ts';
 import * as calls from './0015-calls.ts';
+import * as longTraces from './0016-long-traces.ts';
 
 /** In order, and never edited once released: each schema change is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -34,6 +35,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0013-scopes': scopes,
   '0014-oauth': oauth,
   '0015-calls': calls,
+  '0016-long-traces': longTraces,
 };
 
 /**

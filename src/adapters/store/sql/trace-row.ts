@@ -82,6 +82,13 @@ export function traceToRow(trace: ExecutionTrace) {
   };
 }
 
+/** Whether reading it back gives the same: no text of it has to be changed for PostgreSQL. */
+export function isStoredAsGiven(trace: ExecutionTrace): boolean {
+  const { sessionId, intentText, errorMessage, code, owner, executedPath } = trace;
+  const texts = [sessionId, intentText, errorMessage, code, owner, ...executedPath];
+  return texts.every((each) => textOrNull(each) === each);
+}
+
 export function traceFromRow(row: Selectable<Database['execution_trace']>): ExecutionTrace {
   return {
     id: row.id,

@@ -1,10 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import type { ExecutionTrace } from '../../../core/vocabulary/execution-trace.ts';
 import type { TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { createIntentIndex } from '../pgvector/intent-index.ts';
 import { guarded, json, text, vectorsToBytes, vectorToBytes } from './codec.ts';
 import { forgetRuns, unfinishedRuns } from './runs.ts';
 import {
+  isStoredAsGiven,
   nameToLookUp,
   RECALLED,
   recalledFromRow,
@@ -19,6 +21,9 @@ const DEFAULTS = {
   share: 0.02,
   /** The same in milliseconds: other gateways may have deleted traces. */
   forMs: 60_000,
+  /** Traces that are kept until they are read in order, and events of one of them, at most. */
+  fresh: 200,
+  freshEvents: 50,
 };
 
 interface ListOrder {
@@ -37,6 +42,19 @@ interface RecallBoundary {
   forget(): void;
 }
 
+/**
+ * Traces stored by this process a moment ago. Who stores them follows their order next, to learn from them, and reading
+ * them back costs the database and the main thread as much as storing them.
+ */
+interface FreshTraces {
+  add(traces: readonly ExecutionTrace[]): void;
+  embedded(id: string, model: string, vector: Float32Array): void;
+  /** They were changed or deleted. */
+  forget(ids: readonly string[]): void;
+  /** The traces with these ids, which are not kept any longer; null unless all are known. */
+  take(ids: readonly string[]): ExecutionTrace[] | null;
+}
+
 export function sqlTraces(db: Kysely<Database>): TraceStore {
   /** A deleted or unknown trace sets no bound. */
   const seqOf = (id: string) => sql<number>`(select seq from trace_key where id = ${id})`;
@@ -45,6 +63,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
   const months = new Set<string>();
   const intents = createIntentIndex(db);
   const boundary = recallBoundary(db);
+  const fresh = freshTraces();
 
   /** Creates the monthly partitions before their first trace. */
   async function ensureMonths(traces: readonly { readonly executedAt: Date }[]): Promise<void> {
@@ -109,6 +128,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
       guarded(`Storing trace ${trace.id}`, async () => {
         await ensureMonths([trace]);
         await db.insertInto('execution_trace').values(traceToRow(trace)).execute();
+        fresh.add([trace]);
       }),
 
     appendAll: (traces) =>
@@ -116,6 +136,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         if (traces.length === 0) return;
         await ensureMonths(traces);
         await db.insertInto('execution_trace').values(traces.map(traceToRow)).execute();
+        fresh.add(traces);
       }),
 
     get: (id) =>
@@ -139,13 +160,11 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
 
     scan: (cursor, limit) =>
       guarded('Reading traces in order', async () => {
-        const rows = await db
-          .selectFrom('execution_trace')
-          .selectAll()
-          .where('seq', '>', cursor)
-          .orderBy('seq')
-          .limit(limit)
-          .execute();
+        const after = db.selectFrom('execution_trace').where('seq', '>', cursor).orderBy('seq').limit(limit);
+        const keys = await after.select(['id', 'seq']).execute();
+        const known = fresh.take(keys.map(({ id }) => id));
+        if (known) return { traces: known, cursor: keys.at(-1)?.seq ?? cursor };
+        const rows = await after.selectAll().execute();
         return { traces: rows.map(traceFromRow), cursor: rows.at(-1)?.seq ?? cursor };
       }),
 
@@ -180,6 +199,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           .where('id', '=', text(id))
           .where('executed_at', '=', momentOf(text(id)))
           .executeTakeFirst();
+        fresh.forget([id]);
         return numUpdatedRows > 0n;
       }),
 
@@ -194,6 +214,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
               .where('executed_at', '=', momentOf(text(id)))
               .execute();
           }
+          fresh.forget([...priorities.keys()]);
         }),
       ),
 
@@ -209,6 +230,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           .where('id', '=', text(id))
           .where('executed_at', '=', momentOf(text(id)))
           .execute();
+        fresh.embedded(id, model, vector);
         await intents.note(id, model, vector);
       }),
 
@@ -251,6 +273,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           const going = chosen.filter((row) => !spared.has(row.run_id)).map(({ id }) => id);
           await forgetRuns(tx, [...runIds.difference(spared)]);
           boundary.forget();
+          fresh.forget(going);
           return { traces: await removeTraces(tx, going), unfinishedRuns: [...spared] };
         }),
       ),
@@ -261,6 +284,31 @@ async function removeTraces(tx: Transaction<Database>, ids: readonly string[]): 
   if (ids.length === 0) return 0;
   const removed = await tx.deleteFrom('execution_trace').where('id', 'in', ids).executeTakeFirst();
   return Number(removed.numDeletedRows);
+}
+
+function freshTraces(): FreshTraces {
+  const known = new Map<string, ExecutionTrace>();
+  const forget = (ids: readonly string[]) => {
+    for (const id of ids) known.delete(id);
+  };
+  return {
+    add(traces) {
+      // Nobody follows, or is far behind.
+      if (known.size >= DEFAULTS.fresh) known.clear();
+      for (const trace of traces)
+        if (trace.events.length <= DEFAULTS.freshEvents && isStoredAsGiven(trace)) known.set(trace.id, trace);
+    },
+    embedded(id, embeddingModel, intentEmbedding) {
+      const trace = known.get(id);
+      if (trace) known.set(id, { ...trace, intentEmbedding, embeddingModel });
+    },
+    forget,
+    take(ids) {
+      const traces = ids.flatMap((id) => known.get(id) ?? []);
+      forget(ids);
+      return traces.length === ids.length ? traces : null;
+    },
+  };
 }
 
 /** The month (UTC) as its first instant. */

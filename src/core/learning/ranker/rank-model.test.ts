@@ -4,9 +4,8 @@ import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { type Floats, normalise, rowOf } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
 import type { Candidates } from './candidates.ts';
-import { createTerms, TERM_NAMES, type TermName, type TermOptions } from './create-terms.ts';
 import { WIDTH } from './rank-features.ts';
-import { RankModel } from './rank-model.ts';
+import { createTerms, RankModel, TERM_NAMES, type TermName, type TermOptions } from './rank-model.ts';
 import type { RankBatch, RankExample } from './rank-term.ts';
 import { type TrainingExample, trainRanker } from './train-ranker.ts';
 

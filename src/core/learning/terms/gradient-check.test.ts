@@ -4,8 +4,7 @@ import { createTinyRanking } from '../../../../test/support/tiny-ranking.ts';
 import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { type Floats, type Multiplier, PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { createTerms, TERM_NAMES, type TermName, type TermOptions } from '../ranker/create-terms.ts';
-import { RankModel } from '../ranker/rank-model.ts';
+import { createTerms, RankModel, TERM_NAMES, type TermName, type TermOptions } from '../ranker/rank-model.ts';
 import type { Parameter } from '../ranker/rank-term.ts';
 import { learnFrom, listwiseLoss, trainRanker } from '../ranker/train-ranker.ts';
 
