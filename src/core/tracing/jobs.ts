@@ -96,15 +96,18 @@ export function jobEvents(job: readonly RecordedStep[]): TraceEvent[] {
   return stepEvents(job).flat();
 }
 
-/** Values that went from step to step; those that the intents name were known before. */
-export function jobValueFlow(job: readonly RecordedStep[], events = jobEvents(job)) {
-  return observedValueFlow(events, { intents: job.map(({ intentText }) => intentText) });
+/** Values that went from step to step, or into these calls; those that the intents name were known before. */
+export function jobValueFlow(
+  job: readonly RecordedStep[],
+  events = jobEvents(job),
+  into?: ReadonlySet<string>,
+) {
+  return observedValueFlow(events, { intents: job.map(({ intentText }) => intentText) }, into);
 }
 
 /** Whether a value of the job's results is among the arguments of the step that follows. */
 export function sharesValue(job: readonly RecordedStep[], next: RecordedStep): boolean {
   const own = new Set(next.events.map(({ traceId }) => traceId));
-  return jobValueFlow([...job, next]).some(
-    ({ fromTraceId, toTraceId }) => own.has(toTraceId) && !own.has(fromTraceId),
-  );
+  const whole = [...job, next];
+  return jobValueFlow(whole, jobEvents(whole), own).some(({ fromTraceId }) => !own.has(fromTraceId));
 }

@@ -263,6 +263,25 @@ describe('whatever the values', () => {
     );
   });
 
+  test('[VALUE-1] what went into some calls is the same as among all', () => {
+    const value = fc.constantFrom('record-4821', 'https://x.org/9', 'ticket 77 is open', 'Ada Lovelace');
+    const given = fc.array(value, { maxLength: 3 });
+    const family = fc.constantFrom(null, 'c0');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(given, given, family), { maxLength: 8 }), fc.nat(255), (made, chosen) => {
+        const calls = made.map(([args, result, parent], i) => {
+          const id = `c${i}`;
+          return { id, parent: i === 0 ? null : parent, from: 2 * i, to: 2 * i + 1, args: { args }, result };
+        });
+        const into = new Set(calls.filter((_, i) => chosen & (1 << i)).map(({ id }) => id));
+        const all = observedValueFlow(eventsOf(...calls));
+        const some = observedValueFlow(eventsOf(...calls), undefined, into);
+        expect(some).toEqual(all.filter(({ toTraceId }) => into.has(toTraceId)));
+      }),
+      { numRuns: proofRuns(1_000), seed: proofSeed() },
+    );
+  });
+
   test('[VALUE-9] small numbers, words and booleans at random give nothing', () => {
     const word = fc.string({ unit: fc.constantFrom(...'abcdefghij'), maxLength: 12 });
     const small = fc.oneof(fc.integer({ min: -99_999, max: 99_999 }), fc.boolean(), fc.constant(null), word);

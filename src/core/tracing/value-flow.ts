@@ -65,15 +65,22 @@ interface Source {
  *
  * A plan's code stands between tools and passes on their values: a value that comes from code also comes from the
  * tool that gave it to the code.
+ *
+ * `into`: only what went into these calls, by trace id.
  */
-export function observedValueFlow(events: readonly TraceEvent[], input?: unknown): ValueFlow[] {
+export function observedValueFlow(
+  events: readonly TraceEvent[],
+  input?: unknown,
+  into?: ReadonlySet<string>,
+): ValueFlow[] {
   const spans = callSpans(events);
   const inputs = new Map<string | null, unknown>([[null, input]]);
   for (const { start } of spans) inputs.set(start.traceId, start.args);
   const reader = createReader();
   const flows: ValueFlow[] = [];
   for (const [parent, calls] of Map.groupBy(spans, ({ start }) => start.parentTraceId)) {
-    for (const flow of flowWithin(calls, inputs.get(parent), reader)) {
+    for (const flow of flowWithin(calls, inputs.get(parent), reader, into)) {
+      if (into && !into.has(flow.toTraceId)) continue;
       if (flows.length === DEFAULTS.observations) return flows;
       flows.push(flow);
     }
@@ -81,7 +88,12 @@ export function observedValueFlow(events: readonly TraceEvent[], input?: unknown
   return flows;
 }
 
-function flowWithin(spans: readonly CallSpan[], input: unknown, reader: Reader): Iterable<ValueFlow> {
+function flowWithin(
+  spans: readonly CallSpan[],
+  input: unknown,
+  reader: Reader,
+  into?: ReadonlySet<string>,
+): Iterable<ValueFlow> {
   const given = reader.texts(input);
   const calls = spans.map((span) => reader.call(span));
   const sources = sourcesOf(calls);
@@ -99,6 +111,9 @@ function flowWithin(spans: readonly CallSpan[], input: unknown, reader: Reader):
     sources.has(text) ||
     pieces.some((piece) => sources.has(piece)) ||
     known.findIn(text, () => true).texts.length > 0;
+  const isWanted = ({ span, arguments: texts }: ReadCall) =>
+    (!into || into.has(span.start.traceId)) && texts.some(says);
+  if (!calls.some(isWanted)) return [];
   /** By call, in order: a value in a call's own arguments is an echo when its result contains it. */
   const echoes: (ReadonlySet<string> | undefined)[] = [];
   const isEcho = ({ order, call, value }: Source) => {

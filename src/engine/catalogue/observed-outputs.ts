@@ -44,6 +44,8 @@ export interface ObservedOutputs {
 
 interface Known {
   schema: unknown;
+  /** Of the last answer, as JSON: once more the same, it adds nothing. */
+  last?: string;
   readonly shape: ToolShape;
   unsaved: number;
 }
@@ -75,9 +77,7 @@ export async function openObservedOutputs({
   function see(tool: ToolId, args: unknown, result: unknown): boolean {
     const mine = known.get(tool) ?? { schema: undefined, shape: createShape(), unsaved: 0 };
     known.set(tool, mine);
-    const before = JSON.stringify(mine.schema);
-    mine.schema =
-      mine.schema === undefined ? inferSchema(result) : mergeSchemas(mine.schema, inferSchema(result));
+    const isOther = extend(mine, result);
     const answer = readAnswer(args, result);
     const change = answer && addAnswer(mine.shape, answer, clock.now().getTime());
     if (change) {
@@ -85,7 +85,6 @@ export async function openObservedOutputs({
       events.emit({ type: 'drift_changed', tool, state: change, changes });
     }
     mine.unsaved++;
-    const isOther = JSON.stringify(mine.schema) !== before;
     if (isOther) for (const tell of changed) tell();
     const enough = Math.max(DEFAULTS.perWrite, DEFAULTS.shareOfAll * countOf(mine.shape));
     return change !== null || mine.unsaved >= enough || isOther;
@@ -123,6 +122,17 @@ export async function openObservedOutputs({
         for (const tell of listeners) await tell();
     },
   };
+}
+
+/** Whether the schema is another one then. */
+function extend(known: Known, result: unknown): boolean {
+  const inferred = inferSchema(result);
+  const last = JSON.stringify(inferred);
+  if (last === known.last) return false;
+  const before = JSON.stringify(known.schema);
+  known.schema = known.schema === undefined ? inferred : mergeSchemas(known.schema, inferred);
+  known.last = last;
+  return JSON.stringify(known.schema) !== before;
 }
 
 function countOf({ settled, drift }: ToolShape): number {

@@ -65,7 +65,8 @@ function jobFacts(trace: ExecutionTrace, before: readonly ExecutionTrace[]): Tra
   const differs = known.findIndex((step, i) => step.trace !== job[i]);
   if (differs >= 0) known.length = differs;
   const events = stepEvents(job);
-  const flows = jobValueFlow(job, events.flat());
+  const news = new Set(events.slice(known.length).flatMap((own) => own.map(({ traceId }) => traceId)));
+  const flows = jobValueFlow(job, events.flat(), news);
   for (const step of job.slice(known.length)) {
     const own = events[known.length]!;
     const ids = new Set(own.map(({ traceId }) => traceId));
