@@ -21,7 +21,7 @@ export function jobProgram(job: readonly (JobStep & Pick<ExecutionTrace, 'events
   if (calls.length < DEFAULTS.leastCalls) return null;
   if (calls.some(({ start }) => kindOf(start.node) !== 'tool' || !isJsonObject(start.args))) return null;
   const place = new Map(calls.map(({ start }, i) => [start.traceId, i]));
-  const flows = jobValueFlow(job, events).filter(
+  const flows = jobValueFlow(job).filter(
     ({ isPart, isInside, line, beside, fromTraceId }) =>
       !isPart && !isInside && line === undefined && beside === undefined && place.has(fromTraceId),
   );

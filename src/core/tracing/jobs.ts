@@ -97,17 +97,12 @@ export function jobEvents(job: readonly RecordedStep[]): TraceEvent[] {
 }
 
 /** Values that went from step to step, or into these calls; those that the intents name were known before. */
-export function jobValueFlow(
-  job: readonly RecordedStep[],
-  events = jobEvents(job),
-  into?: ReadonlySet<string>,
-) {
-  return observedValueFlow(events, { intents: job.map(({ intentText }) => intentText) }, into);
+export function jobValueFlow(job: readonly RecordedStep[], into?: ReadonlySet<string>) {
+  return observedValueFlow(jobEvents(job), { intents: job.map(({ intentText }) => intentText) }, into);
 }
 
 /** Whether a value of the job's results is among the arguments of the step that follows. */
 export function sharesValue(job: readonly RecordedStep[], next: RecordedStep): boolean {
   const own = new Set(next.events.map(({ traceId }) => traceId));
-  const whole = [...job, next];
-  return jobValueFlow(whole, jobEvents(whole), own).some(({ fromTraceId }) => !own.has(fromTraceId));
+  return jobValueFlow([...job, next], own).some(({ fromTraceId }) => !own.has(fromTraceId));
 }

@@ -66,7 +66,7 @@ function jobFacts(trace: ExecutionTrace, before: readonly ExecutionTrace[]): Tra
   if (differs >= 0) known.length = differs;
   const events = stepEvents(job);
   const news = new Set(events.slice(known.length).flatMap((own) => own.map(({ traceId }) => traceId)));
-  const flows = jobValueFlow(job, events.flat(), news);
+  const flows = jobValueFlow(job, news);
   for (const step of job.slice(known.length)) {
     const own = events[known.length]!;
     const ids = new Set(own.map(({ traceId }) => traceId));

@@ -21,8 +21,8 @@ const DEFAULTS = {
   share: 0.02,
   /** The same in milliseconds: other gateways may have deleted traces. */
   forMs: 60_000,
-  /** Traces that are kept until they are read in order, and events of one of them, at most. */
-  fresh: 200,
+  /** Traces that are kept between two reads in order, and events of one of them, at most. */
+  fresh: 1_000,
   freshEvents: 50,
 };
 
@@ -288,13 +288,15 @@ async function removeTraces(tx: Transaction<Database>, ids: readonly string[]): 
 
 function freshTraces(): FreshTraces {
   const known = new Map<string, ExecutionTrace>();
+  let unread = 0;
   const forget = (ids: readonly string[]) => {
     for (const id of ids) known.delete(id);
   };
   return {
     add(traces) {
+      unread += traces.length;
       // Nobody follows, or is far behind.
-      if (known.size >= DEFAULTS.fresh) known.clear();
+      if (unread > DEFAULTS.fresh) return known.clear();
       for (const trace of traces)
         if (trace.events.length <= DEFAULTS.freshEvents && isStoredAsGiven(trace)) known.set(trace.id, trace);
     },
@@ -304,6 +306,7 @@ function freshTraces(): FreshTraces {
     },
     forget,
     take(ids) {
+      unread = 0;
       const traces = ids.flatMap((id) => known.get(id) ?? []);
       forget(ids);
       return traces.length === ids.length ? traces : null;
