@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -35,6 +35,10 @@ const IMAGE = new URL('../../../assets/pglite-start.tar.zst', import.meta.url);
 const PRIVATE_DIR = 0o700;
 
 const PRIVATE_FILE = 0o600;
+
+/** Bytes. Files of this size may end with much that is empty; it is looked for in blocks. */
+const SPARSE_FROM = 1024 * 1024;
+const BLOCK = 8 * 1024;
 
 /** Major version of the PostgreSQL inside the bundled PGlite. */
 const POSTGRES_MAJOR = 18;
@@ -120,11 +124,27 @@ export async function unpackStartImage(cluster: string): Promise<void> {
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: PRIVATE_DIR });
   const files = entries.filter(({ type }) => type !== 'directory');
   await Promise.all(
-    files.map(({ name, data }) =>
-      writeFile(join(unfinished, name), data ?? new Uint8Array(), { mode: PRIVATE_FILE }),
+    files.map(({ name, data = new Uint8Array() }) =>
+      data.length < SPARSE_FROM
+        ? writeFile(join(unfinished, name), data, { mode: PRIVATE_FILE })
+        : writeSparse(join(unfinished, name), data),
     ),
   );
   await rename(unfinished, cluster);
+}
+
+/** Without the zeros at its end: of the log's 16 MB hardly anything is written yet. */
+async function writeSparse(path: string, data: Uint8Array): Promise<void> {
+  const zeros = new Uint8Array(BLOCK);
+  let end = data.length;
+  while (end >= BLOCK && Buffer.compare(data.subarray(end - BLOCK, end), zeros) === 0) end -= BLOCK;
+  const file = await open(path, 'w', PRIVATE_FILE);
+  try {
+    await file.writeFile(data.subarray(0, end));
+    await file.truncate(data.length);
+  } finally {
+    await file.close();
+  }
 }
 
 /**
