@@ -7,9 +7,14 @@ import { openPgliteStore, pgliteDialect, startPglite } from '../../src/adapters/
 import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
 
 /** Every path below `dir` with its size: enough to see that nothing was deleted or written. */
+/** Files with their sizes; what a folder takes depends on where it is. */
 async function listing(dir: string): Promise<string[]> {
   const names = (await readdir(dir, { recursive: true })).sort();
-  return await Promise.all(names.map(async (name) => `${name} ${(await stat(join(dir, name))).size}`));
+  const told = async (name: string) => {
+    const found = await stat(join(dir, name));
+    return found.isFile() ? `${name} ${found.size}` : name;
+  };
+  return await Promise.all(names.map(told));
 }
 
 describe('a data dir that cannot be used is explained, and nothing in it is deleted', () => {
