@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { expect, test } from 'vitest';
 import pglite from '../../node_modules/@electric-sql/pglite/package.json' with { type: 'json' };
@@ -16,4 +18,16 @@ test('[PACK-2] the start image matches the installed PGlite and has every migrat
   const { rows } = await sql<{ version: string }>`select version() as version`.execute(db);
   expect(rows[0]?.version).toContain(`PGlite ${pglite.version}`);
   await db.destroy();
+});
+
+const isLinux = process.platform === 'linux';
+
+test.runIf(isLinux)('[PACK-2] a fresh data folder takes at most 12 MB on disk', async () => {
+  const cluster = `${await temporaryDir()}/pg`;
+  await unpackStartImage(cluster);
+  const names = await readdir(cluster, { recursive: true });
+  const files = await Promise.all(names.map((name) => stat(join(cluster, name))));
+  // Blocks of 512 bytes, whatever the file system's own are.
+  const bytes = files.reduce((sum, { blocks }) => sum + blocks * 512, 0);
+  expect(bytes).toBeLessThan(12 * 2 ** 20);
 });
