@@ -15,7 +15,7 @@ import type {
 import { scoreTools } from '../engine/catalogue/search.ts';
 import { cautionOf, measureOpposites, rankNeverUsed } from './caution.ts';
 import type { DataSet, Task } from './data-set.ts';
-import { type Fold, foldsOf, repeatedFolds } from './folds.ts';
+import { type Fold, foldsOf, planFolds, repeatedFolds } from './folds.ts';
 import { nextCases, rankNext, rankNextByModel } from './next-steps.ts';
 import { createDrafter, planFigures, scorePlans } from './plan-quality.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';
@@ -79,7 +79,7 @@ export async function evaluate(
   const isFar = FAR.includes(protocol);
   const next = isFar ? null : measureNext(bench, data.name, repeatedFolds(data, protocol, seed), alike, seed);
   onProgress?.(`${data.name}: plans`);
-  const plans = await scorePlans(bench, createDrafter(school), folds);
+  const plans = await scorePlans(bench, createDrafter(school), planFolds(data, protocol, seed, folds));
   const opposites = protocol === 'narrow' ? await measureOpposites(seed, ports) : null;
   return {
     dataset: data.name,

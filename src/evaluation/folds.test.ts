@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import type { DataSet, Task } from './data-set.ts';
-import { foldsOf, repeatedFolds } from './folds.ts';
+import { foldsOf, planFolds, repeatedFolds } from './folds.ts';
 
 const task = (id: string, group: string): Task => ({
   id,
@@ -87,6 +87,16 @@ describe('far from all past work', () => {
     }
     expect(folds[1]).toEqual(foldsOf(shop, 'narrow', 2)[0]);
     expect(new Set(folds.map(({ train }) => ids(train).join())).size).toBeGreaterThan(1);
+  });
+
+  test('[EVAL-13] plans are measured on twelve narrow pasts, which begin with those of the ranking', () => {
+    const folds = foldsOf(shop, 'narrow', 1);
+    const ofPlans = planFolds(shop, 'narrow', 1, folds);
+    const all = Array.from({ length: 12 }, (_, draw) => foldsOf(shop, 'narrow', 1 + draw)[0]);
+    expect(ofPlans).toEqual(all);
+    expect(ofPlans[0]!.train).toBe(folds[0]!.train);
+    const same = foldsOf(shop, 'new-tools', 1);
+    expect(planFolds(shop, 'new-tools', 1, same)).toEqual(same);
   });
 
   test('[EVAL-13] of a small set all tasks but the past are measured, whichever part they are of', () => {

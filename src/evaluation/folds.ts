@@ -8,11 +8,12 @@ const DEFAULTS = {
   folds: 5,
   /** Number of different splits of a small set of recorded runs. */
   foldings: 5,
-  /** A narrow past: number of runs, number of random draws, and tasks measured with each. */
+  /** A narrow past: number of runs, number of random draws, for plans too, and tasks measured with each. */
   runs: 45,
   /** Share of a small set that a past takes at the most. */
   mostPast: 0.75,
   draws: 3,
+  planDraws: 12,
   measured: 150,
   /** Groups of at least this share of the largest group, or of the whole past, count as large. */
   large: 0.4,
@@ -88,6 +89,17 @@ function crossValidation(tasks: readonly Task[], seed: number): Fold[] {
  * The past is one or a few kinds of work, and queries are about others. Drawn three times; of a small set from all of
  * its tasks, since a dozen measured ones would say more of themselves than of the plans.
  */
+/**
+ * The folds on which plans are measured: those of the protocol, and in `narrow` more draws, with the seeds that follow.
+ * The calibration error of three pasts is mostly chance: how far runs of one kind resemble other work differs.
+ */
+export function planFolds(data: DataSet, protocol: Protocol, seed: number, folds: readonly Fold[]): Fold[] {
+  if (protocol !== 'narrow') return [...folds];
+  const { draws, planDraws } = DEFAULTS;
+  const more = Array.from({ length: planDraws / draws - 1 }, (_, i) => seed + draws * (i + 1));
+  return [...folds, ...more.flatMap((next) => narrowFolds(data, next))];
+}
+
 function narrowFolds(data: DataSet, seed: number): Parts[] {
   const [train, test] = pooledIfFew(data);
   return Array.from({ length: DEFAULTS.draws }, (_, draw) => {

@@ -43,7 +43,7 @@ const DEFAULTS = {
   /** Confidence at the most where the run most like it asked for the opposite. */
   opposed: 0.4,
   /** Share of that where the copy has one tool: other work may need some of several tools, and not the only one. */
-  single: 0.5,
+  single: 0.25,
   /** Narrowness of a past above which a plan that no near run supports, or that they dispute, expects at most this. */
   narrow: 0.3,
   unproven: 0.5,

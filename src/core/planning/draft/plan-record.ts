@@ -5,6 +5,8 @@ const DEFAULTS = {
   outcomes: 200,
   /** Outcomes that what was expected beforehand counts for. */
   prior: 2,
+  /** The same for what texts expected, which few jobs show: a job counts once, however often it recurs. */
+  textPrior: 1.5,
   /** How far apart in closeness two copies may be and still tell of each other. */
   width: 0.1,
   /** The same of copies of other jobs. */
@@ -273,8 +275,8 @@ export class PlanRecord {
    * was new. How many of the right tools an intent tells differs from store to store.
    */
   textAt(expected: number): number {
-    let promised = DEFAULTS.prior;
-    let kept = DEFAULTS.prior;
+    let promised = DEFAULTS.textPrior;
+    let kept = DEFAULTS.textPrior;
     for (const { textOfFirst } of this.outcomes) {
       if (!textOfFirst) continue;
       promised += textOfFirst.expected;
