@@ -33,13 +33,18 @@ const MALLOC = {
  */
 const HEAP = ['--max-semi-space-size=8', '--heap-growing-percent=60'];
 
+/** Commands that run until they are stopped. What ends in a second would lose a fifth of its time by being thrifty. */
+const LASTING = ['serve', 'stdio'];
+const isLasting = process.argv.slice(2).some((word) => LASTING.includes(word));
+const thrift = isLasting ? { env: MALLOC, flags: HEAP } : { env: {}, flags: [] };
+
 const source = new URL('../src/main.ts', import.meta.url);
 const built = new URL('../dist/main.js', import.meta.url);
 // A checkout runs its sources, without a build; its tests ask for what is shipped.
 const main = existsSync(source) && process.env.PML_FROM !== 'dist' ? source : built;
 
 const isNodeWanted = Number.parseInt(process.versions.node, 10) >= WANTED_MAJOR;
-const mayHoldLess = process.platform === 'linux' && !('MALLOC_ARENA_MAX' in process.env);
+const mayHoldLess = isLasting && process.platform === 'linux' && !('MALLOC_ARENA_MAX' in process.env);
 const canBecome = process.execve !== undefined && process.platform !== 'win32';
 if (canBecome && (mayHoldLess || !isNodeWanted)) becomeWanted();
 
@@ -57,9 +62,9 @@ if (isNodeWanted) {
 function becomeWanted() {
   const node = isNodeWanted ? process.execPath : bundledNode();
   const flags = isNodeWanted ? process.execArgv : [];
-  const own = /semi.space/.test(process.env.NODE_OPTIONS ?? '') ? [] : HEAP;
+  const own = /semi.space/.test(process.env.NODE_OPTIONS ?? '') ? [] : thrift.flags;
   const args = [node, ...own, ...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-  process.execve(node, args, { ...MALLOC, ...process.env });
+  process.execve(node, args, { ...thrift.env, ...process.env });
 }
 
 function bundledNode() {
@@ -110,7 +115,7 @@ async function handOver(node) {
   // This file again: there, too, it turns on what keeps compiled code.
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   // The child ends itself when this process dies in a way it cannot pass on.
-  const env = { ...MALLOC, ...process.env, PML_LAUNCHER_PID: String(process.pid) };
+  const env = { ...thrift.env, ...process.env, PML_LAUNCHER_PID: String(process.pid) };
   const child = spawn(node, args, { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

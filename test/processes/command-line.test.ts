@@ -13,12 +13,12 @@ test('[CLI-1] the launcher works with the Node of the machine', async () => {
 });
 
 test.runIf(process.platform === 'linux')(
-  '[CLI-14] the same process continues with one malloc arena and a small young generation, or as the environment says',
+  '[CLI-14] what lasts continues with one malloc arena and a small young generation, or as the environment says',
   async () => {
     const tell = 'console.error(process.pid, process.env.MALLOC_ARENA_MAX, ...process.execArgv)';
-    const started = async (env: Record<string, string>, options = '') => {
+    const started = async (env: Record<string, string>, options = '', args = ['serve', '--help']) => {
       const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}${options}`;
-      const { stderr } = await runPml(['--version'], { env: { ...env, NODE_OPTIONS } });
+      const { stderr } = await runPml(args, { env: { ...env, NODE_OPTIONS } });
       return stderr.trim().split('\n');
     };
     const [before, after, ...more] = await started({});
@@ -28,6 +28,7 @@ test.runIf(process.platform === 'linux')(
     expect(await started({ MALLOC_ARENA_MAX: '4' })).toEqual([expect.stringMatching(/^\d+ 4$/)]);
     const [, own] = await started({}, ' --max-semi-space-size=16');
     expect(own).toMatch(/^\d+ 1$/);
+    expect(await started({}, '', ['--version'])).toEqual([expect.stringMatching(/^\d+ undefined$/)]);
   },
 );
 
