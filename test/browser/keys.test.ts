@@ -5,6 +5,7 @@ import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 import { NARROW } from '../support/launch-browser.ts';
 import { referenceServers } from '../support/mcp-reference-servers.ts';
+import { withinOneDay } from '../support/within-one-day.ts';
 
 const dashboard = useDashboard({ servers: (folder) => ({ memory: referenceServers(folder).memory! }) });
 
@@ -104,6 +105,7 @@ test('[DASH-93] a key is created, narrowed and revoked by keyboard alone, and it
 });
 
 test('[DASH-93] each key shows its scope, its limits and their use, wide and narrow, in both themes', async () => {
+  await withinOneDay();
   const scope = {
     tools: { allow: ['memory:*'], deny: ['memory:delete_*'] },
     servers: { allow: ['*'], deny: ['prod'] },

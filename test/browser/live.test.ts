@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { useDashboard } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
+import { withinOneDay } from '../support/within-one-day.ts';
 
 // It is started again there: a port that the system gave might be somebody else's by then.
 const dashboard = useDashboard({ port: await freePort() });
@@ -15,6 +16,7 @@ const run = (intent: string, code = 'return 1') => dashboard.api<Execution>('/ex
 const latestRuns = (page: Page) => page.getByRole('table', { name: 'Latest runs' });
 
 test('[DASH-4] changes appear without a reload, and nothing jumps', async () => {
+  await withinOneDay();
   await run('the first of all');
   const page = await dashboard.open('/', { size: { width: 1280, height: 500 } });
   const row = latestRuns(page).getByRole('link', { name: 'the first of all' });

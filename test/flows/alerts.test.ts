@@ -3,6 +3,7 @@ import { FULL_SCOPE } from '../../src/core/vocabulary/principal.ts';
 import { peopleGateway } from '../support/people-gateway.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { tool } from '../support/test-gateway.ts';
+import { withinOneDay } from '../support/within-one-day.ts';
 
 interface Told {
   readonly alerts: readonly { readonly id: string; readonly words: string; readonly since: string }[];
@@ -71,6 +72,7 @@ test('[ALERT-1] failing and slow tools, changed answers and waiting calls raise 
 });
 
 test('[ALERT-2] a key that has used most of its budget raises an alert for itself and for those who manage keys', async () => {
+  await withinOneDay();
   const { keyFor, execute, operator, told, log } = await watched();
   const limits = [{ unit: 'calls', per: 'day', most: 10 } as const];
   const ci = await keyFor('agent', 'ci', 'ci', { ...FULL_SCOPE, limits });
