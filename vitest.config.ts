@@ -44,10 +44,9 @@ export default defineConfig(({ mode }) => ({
     // One more than most machines of CI have cores: processes that are waited for leave gaps.
     maxWorkers: 3,
     sequence: { sequencer: ProcessesFirst },
-    // Tests leave nothing behind, so files share processes: starting one and loading modules for each takes a twentieth.
-    isolate: false,
     projects: [
-      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+      // Unit tests leave nothing behind, so they share processes: loading modules for each file took a third of them.
+      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
       { extends: true, test: { name: 'flows', include: ['test/flows/*.test.ts'] } },
       {
         extends: true,
