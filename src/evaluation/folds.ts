@@ -8,7 +8,7 @@ const DEFAULTS = {
   folds: 5,
   /** Number of different splits of a small set of recorded runs. */
   foldings: 5,
-  /** A narrow past: number of runs, number of random draws, for plans too, and tasks measured with each. */
+  /** A narrow past: number of runs, of random draws, of draws that plans are measured on, and of tasks measured. */
   runs: 45,
   /** Share of a small set that a past takes at the most. */
   mostPast: 0.75,
