@@ -91,7 +91,7 @@ function crossValidation(tasks: readonly Task[], seed: number): Fold[] {
  */
 /**
  * The folds on which plans are measured: those of the protocol, and in `narrow` more draws, with the seeds that follow.
- * The calibration error of three pasts is mostly chance: how far runs of one kind resemble other work differs.
+ * Their calibration error depends on which pasts are drawn: how far runs of one kind resemble other work differs.
  */
 export function planFolds(data: DataSet, protocol: Protocol, seed: number, folds: readonly Fold[]): Fold[] {
   if (protocol !== 'narrow') return [...folds];
